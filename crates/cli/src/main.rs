@@ -1,0 +1,2 @@
+//! The `littoral` command.
+fn main() {}

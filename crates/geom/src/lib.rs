@@ -1,0 +1,6 @@
+//! Geometry of Littoral: small maths, meshes, distances, the bounding volume hierarchy, and the referee.
+//!
+//! This crate knows nothing of mass, energy or time. Positions are `f64`, in metres.
+
+pub mod math;
+pub mod mesh;

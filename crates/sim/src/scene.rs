@@ -1,0 +1,158 @@
+//! The scene builder: objects with materials, pins and motions go in, a `Model` and a `State` come out.
+
+use crate::motion::Motion;
+use crate::settings::{ContactSettings, SolverSettings};
+use littoral_geom::math::Vec3;
+use littoral_geom::mesh::{TetMesh, TriMesh};
+
+/// Membrane energy of a cloth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MembraneModel {
+    /// Compressible neo-Hookean in the plane (default).
+    NeoHookean,
+    /// St. Venant–Kirchhoff.
+    StVenantKirchhoff,
+}
+
+/// Volumetric energy of a soft body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolidModel {
+    /// Stable neo-Hookean [Smith 2018] (default).
+    StableNeoHookean,
+    /// Fixed corotated [Stomakhin 2012].
+    FixedCorotated,
+}
+
+/// Material of a cloth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClothMaterial {
+    /// Mass per area [kg/m²], > 0.
+    pub density: f64,
+    /// Young's modulus E [Pa], > 0.
+    pub young: f64,
+    /// Poisson's ratio ν [–], in (−1, 0.5).
+    pub poisson: f64,
+    /// Thickness t [m], > 0.
+    pub thickness: f64,
+    /// Bending stiffness D [N m]; `None` follows from E, ν and t: D = E t³ / 12(1−ν²).
+    pub bending: Option<f64>,
+    /// Rate damping: stress per strain rate over stress per strain [s], ≥ 0.
+    pub damping: f64,
+    /// Air drag coefficient [kg/(m² s)], ≥ 0: force per area against the normal velocity.
+    pub drag: f64,
+    /// Membrane energy.
+    pub model: MembraneModel,
+}
+
+/// Material of a soft body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftMaterial {
+    /// Mass per volume [kg/m³], > 0.
+    pub density: f64,
+    /// Young's modulus E [Pa], > 0.
+    pub young: f64,
+    /// Poisson's ratio ν [–], in (−1, 0.5).
+    pub poisson: f64,
+    /// Rate damping: stress per strain rate over stress per strain [s], ≥ 0.
+    pub damping: f64,
+    /// Volumetric energy.
+    pub model: SolidModel,
+}
+
+impl Default for ClothMaterial {
+    /// A light cotton.
+    fn default() -> Self {
+        ClothMaterial {
+            density: 0.2,
+            young: 0.8e6,
+            poisson: 0.24,
+            thickness: 3e-4,
+            bending: None,
+            damping: 1e-3,
+            drag: 0.0,
+            model: MembraneModel::NeoHookean,
+        }
+    }
+}
+
+impl Default for SoftMaterial {
+    /// A soft rubber.
+    fn default() -> Self {
+        SoftMaterial {
+            density: 1000.0,
+            young: 1e5,
+            poisson: 0.4,
+            damping: 1e-3,
+            model: SolidModel::StableNeoHookean,
+        }
+    }
+}
+
+/// Vertices of an object whose motion is prescribed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// Vertex indices within the object's mesh.
+    pub vertices: Vec<u32>,
+    /// Their motion.
+    pub motion: Motion,
+    /// Time [s] from which they are free again; `None` never.
+    pub release: Option<f64>,
+}
+
+/// What an object starts with and how it is held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Placement {
+    /// Name, unique in the scene.
+    pub name: String,
+    /// Initial velocity [m/s].
+    pub velocity: Vec3,
+    /// Initial angular velocity about the centre of mass [rad/s].
+    pub spin: Vec3,
+    /// Pinned vertices.
+    pub pins: Vec<Pin>,
+    /// Friction coefficient of this object; `None` takes the scene's. A pair uses the geometric mean.
+    pub friction: Option<f64>,
+}
+
+/// A scene under construction. Meshes are added in world coordinates [m]: transforms are applied before.
+#[derive(Clone, Debug)]
+pub struct SceneBuilder {
+    /// Solver parameters.
+    pub solver: SolverSettings,
+    /// Contact parameters.
+    pub contact: ContactSettings,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    pub(crate) cloths: Vec<(Placement, TriMesh, ClothMaterial)>,
+    pub(crate) softs: Vec<(Placement, TetMesh, SoftMaterial)>,
+    pub(crate) colliders: Vec<(Placement, TriMesh, Motion)>,
+}
+
+impl SceneBuilder {
+    /// An empty scene with gravity −9.81 m/s² along z.
+    pub fn new(solver: SolverSettings, contact: ContactSettings) -> Self {
+        SceneBuilder {
+            solver,
+            contact,
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            cloths: Vec::new(),
+            softs: Vec::new(),
+            colliders: Vec::new(),
+        }
+    }
+
+    /// Adds a cloth; its rest shape is the given mesh.
+    pub fn add_cloth(&mut self, placement: Placement, mesh: TriMesh, material: ClothMaterial) {
+        self.cloths.push((placement, mesh, material));
+    }
+
+    /// Adds a soft body; its rest shape is the given mesh, all tets positively oriented.
+    pub fn add_soft(&mut self, placement: Placement, mesh: TetMesh, material: SoftMaterial) {
+        self.softs.push((placement, mesh, material));
+    }
+
+    /// Adds a collider, static or moving; its mesh may be open, non-manifold or self-crossing.
+    pub fn add_collider(&mut self, placement: Placement, mesh: TriMesh, motion: Motion) {
+        self.colliders.push((placement, mesh, motion));
+    }
+}

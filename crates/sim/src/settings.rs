@@ -1,0 +1,77 @@
+//! Settings of a simulation: the solver, the truncation and the contact. All lengths in metres, times in seconds.
+
+/// How a displacement is cut so that nothing touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truncation {
+    /// Division planes per pair, proportional or water-filling split of the gap [Chen 2026, §4.2].
+    Planar,
+    /// Half the smallest gap of each vertex, in every direction [Chen 2026, §4.1].
+    Isotropic,
+    /// Per-vertex projection onto the division planes in the metric of the vertex Hessian [Chen 2026, App. B].
+    Project,
+    /// One global step length from additive continuous collision detection [Li 2021].
+    Ccd,
+    /// No truncation at all: for comparison; the guarantee does not hold.
+    None,
+}
+
+/// How the gap of a pair is shared between its two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapSplit {
+    /// Room in proportion to each side's own approach, as published [Chen 2026, Eq. 9–12].
+    Proportional,
+    /// The slower side gets what it needs up to a half, the faster side the rest.
+    WaterFilling,
+}
+
+/// Parameters of block descent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverSettings {
+    /// Time step h [s], > 0; `None` chooses 1/240 s at most, dividing a frame evenly.
+    pub step: Option<f64>,
+    /// Descent sweeps a step, ≥ 1. Default 20.
+    pub iterations: u32,
+    /// Sweeps between two detections, ≥ 1. Default 5.
+    pub detect_every: u32,
+    /// The truncation. Default planar.
+    pub truncation: Truncation,
+    /// The split of each gap. Default water-filling.
+    pub gap_split: GapSplit,
+    /// Fraction γ of a gap that may be used up between two detections, in (0, 1). Default 0.85.
+    pub relaxation: f64,
+    /// Spectral radius estimate ρ of the Chebyshev acceleration, in [0, 1); 0 turns it off. Default 0.
+    pub chebyshev: f64,
+}
+
+impl Default for SolverSettings {
+    fn default() -> Self {
+        SolverSettings {
+            step: None,
+            iterations: 20,
+            detect_every: 5,
+            truncation: Truncation::Planar,
+            gap_split: GapSplit::WaterFilling,
+            relaxation: 0.85,
+            chebyshev: 0.0,
+        }
+    }
+}
+
+/// Parameters of the contact law.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactSettings {
+    /// Contact radius r_c [m], > 0: contact forces act below this distance. Default 2 mm.
+    pub radius: f64,
+    /// Coulomb friction coefficient μ [–], ≥ 0. Default 0.3.
+    pub friction: f64,
+    /// Contact stiffness k [N/m], > 0; `None` derives it from the masses and the step.
+    pub stiffness: Option<f64>,
+    /// Speed ε_v [m/s], > 0, below which friction is regularised. Default 1 mm/s.
+    pub friction_speed: f64,
+}
+
+impl Default for ContactSettings {
+    fn default() -> Self {
+        ContactSettings { radius: 2e-3, friction: 0.3, stiffness: None, friction_speed: 1e-3 }
+    }
+}
