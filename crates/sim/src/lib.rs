@@ -2,6 +2,9 @@
 //!
 //! This crate reads no files and prints nothing.
 
+pub mod model;
 pub mod motion;
+pub mod report;
 pub mod scene;
 pub mod settings;
+pub mod simulation;

@@ -1,7 +1,9 @@
 //! The scene builder: objects with materials, pins and motions go in, a `Model` and a `State` come out.
 
+use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::settings::{ContactSettings, SolverSettings};
+use crate::simulation::Simulation;
 use littoral_geom::math::Vec3;
 use littoral_geom::mesh::{TetMesh, TriMesh};
 
@@ -155,4 +157,61 @@ impl SceneBuilder {
     pub fn add_collider(&mut self, placement: Placement, mesh: TriMesh, motion: Motion) {
         self.colliders.push((placement, mesh, motion));
     }
+
+    /// Checks the scene and turns it into a simulation at time 0.
+    pub fn build(self) -> Result<Simulation, SceneError> {
+        let mut sim = Simulation {
+            objects: Vec::new(),
+            triangles: Vec::new(),
+            tets: Vec::new(),
+            gravity: self.gravity,
+            state: Snapshot {
+                time: 0.0,
+                step: 0,
+                x: Vec::new(),
+                v: Vec::new(),
+                v_before: Vec::new(),
+                lag_max: Vec::new(),
+                memory: Vec::new(),
+            },
+        };
+        let meshes = (self.cloths.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Cloth)))
+            .chain(self.colliders.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Collider)));
+        for (placement, mesh, kind) in meshes {
+            let first = sim.state.x.len() as u32;
+            sim.objects.push(Object {
+                name: placement.name,
+                kind,
+                first,
+                count: mesh.vertices.len() as u32,
+                friction: placement.friction.unwrap_or(self.contact.friction),
+            });
+            sim.triangles.extend(mesh.triangles.iter().map(|t| t.map(|c| c + first)));
+            sim.state.v.extend(mesh.vertices.iter().map(|_| placement.velocity));
+            sim.state.x.extend(mesh.vertices);
+        }
+        sim.state.v_before = sim.state.v.clone();
+        Ok(sim)
+    }
+}
+
+/// Why a scene cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum SceneError {
+    /// A material or setting out of range.
+    #[error("object \"{object}\": {what}")]
+    Object {
+        /// Name of the object.
+        object: String,
+        /// What is wrong, with the number found and what to try.
+        what: String,
+    },
+    /// A setting of the solver or the contact out of range.
+    #[error("{key}: {what}")]
+    Setting {
+        /// Key in the scene, as `contact.radius`.
+        key: &'static str,
+        /// What is wrong, with the number found and what to try.
+        what: String,
+    },
 }

@@ -1,0 +1,71 @@
+//! What a step and a check say about themselves. The command line and the tests read the same ones.
+
+/// Energies [J].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// ½ Σ m v².
+    pub kinetic: f64,
+    /// Elastic energy of all terms.
+    pub elastic: f64,
+    /// −Σ m g·x.
+    pub gravity: f64,
+}
+
+/// Wall seconds spent per phase of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Phases {
+    /// Broad and narrow phase.
+    pub detect: f64,
+    /// Forces, Hessians and local solves.
+    pub forces: f64,
+    /// Truncation.
+    pub truncate: f64,
+    /// Everything else in a step.
+    pub solve: f64,
+}
+
+/// What one step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Time at the end of the step [s].
+    pub time: f64,
+    /// Step size [s].
+    pub h: f64,
+    /// Descent sweeps.
+    pub iterations: u32,
+    /// Detections.
+    pub detections: u32,
+    /// Root mean square of the last sweep's displacement over h [m/s].
+    pub residual: f64,
+    /// Contact pairs closer than the contact radius.
+    pub contacts: u32,
+    /// Pairs in the safety set.
+    pub candidates: u32,
+    /// Smallest gap in the safety set [m]; `None` when the set is empty.
+    pub min_gap: Option<f64>,
+    /// Share of the wanted displacement that truncation kept, in [0, 1].
+    pub kept_motion: f64,
+    /// Vertices that were truncated in the last sweep.
+    pub truncated: u32,
+    /// Largest distance of a prescribed point from its target at the end of the step [m].
+    pub lag: f64,
+    /// Energies at the end of the step.
+    pub energies: Energies,
+    /// Where the time went.
+    pub phases: Phases,
+}
+
+/// The referee's verdict on one set of positions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Edge–triangle pairs that cross, as (edge index, triangle index), sorted; collider–collider pairs are not judged.
+    pub crossings: Vec<[u32; 2]>,
+    /// Tets with volume ≤ 0 by the exact predicate, sorted.
+    pub inverted: Vec<u32>,
+    /// Points with a coordinate that is not finite.
+    pub non_finite: u32,
+    /// Exact tests made.
+    pub checks: u64,
+    /// Wall seconds.
+    pub seconds: f64,
+}
