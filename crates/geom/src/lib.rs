@@ -2,5 +2,7 @@
 //!
 //! This crate knows nothing of mass, energy or time. Positions are `f64`, in metres.
 
+pub mod distance;
 pub mod math;
 pub mod mesh;
+pub mod random;
