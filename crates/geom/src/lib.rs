@@ -2,7 +2,9 @@
 //!
 //! This crate knows nothing of mass, energy or time. Positions are `f64`, in metres.
 
+pub mod bvh;
 pub mod distance;
 pub mod math;
 pub mod mesh;
+pub mod pairs;
 pub mod random;
