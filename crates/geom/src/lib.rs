@@ -4,3 +4,5 @@
 
 pub mod math;
 pub mod mesh;
+pub mod shapes;
+pub mod tet_fill;
