@@ -8,3 +8,5 @@ pub mod math;
 pub mod mesh;
 pub mod pairs;
 pub mod random;
+pub mod shapes;
+pub mod tet_fill;

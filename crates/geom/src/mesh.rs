@@ -1,6 +1,14 @@
 //! Meshes: triangles, tetrahedra, polylines; their edges, boundaries and measures.
+//!
+//! Sums run in index order, so a measure has the same bits on every run. Nothing here repairs a mesh.
 
 use crate::math::Vec3;
+
+mod adjacency;
+mod coloring;
+
+pub use adjacency::{Csr, connected_components, hinges, vertex_tets, vertex_triangles};
+pub use coloring::color_points;
 
 /// A triangle mesh: `triangles[t]` holds three indices into `vertices`. Nothing is assumed about its quality.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,8 +85,129 @@ pub fn tet_volume(x: [Vec3; 4]) -> f64 {
     (x[1] - x[0]).dot((x[2] - x[0]).cross(x[3] - x[0])) / 6.0
 }
 
+/// Lengths of the edges [m], in their order.
+pub fn edge_lengths(points: &[Vec3], edges: &[[u32; 2]]) -> Vec<f64> {
+    edges.iter().map(|e| points[e[0] as usize].distance(points[e[1] as usize])).collect()
+}
+
+/// Total area of the triangles [m²], each counted once whatever its orientation.
+pub fn area(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    triangles.iter().map(|t| triangle_area(t.map(|c| points[c as usize]))).sum()
+}
+
+/// Signed volume [m³] that a closed surface encloses: `V = Σ (x₀−o)·((x₁−o)×(x₂−o)) / 6`, positive when outward
+/// oriented. The reference point `o` is the first vertex: any choice gives the same volume for a closed surface, and one
+/// near the surface keeps the digits that a distant origin would cancel. For an open surface the value means nothing.
+pub fn enclosed_volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let Some(first) = triangles.first() else { return 0.0 };
+    let o = points[first[0] as usize];
+    let corner = |c: u32| points[c as usize] - o;
+    triangles.iter().map(|t| corner(t[0]).dot(corner(t[1]).cross(corner(t[2]))) / 6.0).sum()
+}
+
+impl TriMesh {
+    /// Total area [m²].
+    pub fn area(&self) -> f64 {
+        area(&self.vertices, &self.triangles)
+    }
+
+    /// Signed enclosed volume [m³], see [`enclosed_volume`].
+    pub fn enclosed_volume(&self) -> f64 {
+        enclosed_volume(&self.vertices, &self.triangles)
+    }
+
+    /// Centre of mass of the sheet [m], of uniform mass per area: `Σ A_t (x₀+x₁+x₂)/3 / Σ A_t`.
+    /// A mesh without area answers the mean of its vertices, an empty one the origin.
+    pub fn center_of_mass(&self) -> Vec3 {
+        let weighted = self.triangles.iter().map(|t| {
+            let x = t.map(|c| self.vertices[c as usize]);
+            (triangle_area(x), (x[0] + x[1] + x[2]) / 3.0)
+        });
+        weighted_mean(weighted).unwrap_or_else(|| mean(&self.vertices))
+    }
+}
+
+impl TetMesh {
+    /// Total volume [m³]; inverted tets count negative.
+    pub fn volume(&self) -> f64 {
+        self.tets.iter().map(|t| tet_volume(t.map(|c| self.vertices[c as usize]))).sum()
+    }
+
+    /// Centre of mass [m], of uniform mass per volume: `Σ V_k (x₀+x₁+x₂+x₃)/4 / Σ V_k`.
+    /// A mesh without volume answers the mean of its vertices, an empty one the origin.
+    pub fn center_of_mass(&self) -> Vec3 {
+        let weighted = self.tets.iter().map(|t| {
+            let x = t.map(|c| self.vertices[c as usize]);
+            (tet_volume(x), 0.25 * (x[0] + x[1] + x[2] + x[3]))
+        });
+        weighted_mean(weighted).unwrap_or_else(|| mean(&self.vertices))
+    }
+}
+
+/// `Σ w x / Σ w`, or nothing when the weights do not add to a positive number.
+fn weighted_mean(items: impl Iterator<Item = (f64, Vec3)>) -> Option<Vec3> {
+    let (weight, sum) = items.fold((0.0, Vec3::ZERO), |(w, s), (wi, xi)| (w + wi, s + wi * xi));
+    (weight > 0.0).then(|| sum / weight)
+}
+
+fn mean(points: &[Vec3]) -> Vec3 {
+    points.iter().fold(Vec3::ZERO, |s, &p| s + p) / (points.len().max(1) as f64)
+}
+
 /// Area of a triangle [m²].
 #[inline]
 pub fn triangle_area(x: [Vec3; 3]) -> f64 {
     0.5 * (x[1] - x[0]).cross(x[2] - x[0]).length()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn corner_tet() -> TetMesh {
+        TetMesh { vertices: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], tets: vec![[0, 1, 2, 3]] }
+    }
+
+    #[test]
+    fn measures_of_the_corner_tet_match_the_closed_form() {
+        let tet = corner_tet();
+        let faces = boundary_triangles(&tet.tets);
+        let surface = TriMesh { vertices: tet.vertices.clone(), triangles: faces };
+        let eps = 1e-15; // a handful of rounding errors on numbers of order one
+        assert!((tet.volume() - 1.0 / 6.0).abs() < eps);
+        assert!((surface.enclosed_volume() - 1.0 / 6.0).abs() < eps);
+        assert!((surface.area() - (1.5 + 0.75_f64.sqrt())).abs() < eps);
+        assert!(tet.center_of_mass().distance(Vec3::splat(0.25)) < eps);
+    }
+
+    #[test]
+    fn enclosed_volume_does_not_change_when_the_surface_moves() {
+        let tet = corner_tet();
+        let triangles = boundary_triangles(&tet.tets);
+        let moved: Vec<Vec3> = tet.vertices.iter().map(|&p| p + Vec3::new(512.0, -64.0, 1024.0)).collect();
+        // The shifts are powers of two, so differences of coordinates are exact and so is the volume.
+        assert_eq!(enclosed_volume(&moved, &triangles), enclosed_volume(&tet.vertices, &triangles));
+    }
+
+    #[test]
+    fn center_of_mass_of_two_equal_triangles_is_the_middle_of_the_square() {
+        let vertices = vec![Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y];
+        let square = TriMesh { vertices, triangles: vec![[0, 1, 2], [0, 2, 3]] };
+        assert!(square.center_of_mass().distance(Vec3::new(0.5, 0.5, 0.0)) < 1e-15);
+        assert_eq!(TriMesh::default().center_of_mass(), Vec3::ZERO);
+    }
+
+    #[test]
+    fn edge_lengths_follow_the_order_of_the_edges() {
+        let points = [Vec3::ZERO, Vec3::X, 3.0 * Vec3::Y];
+        assert_eq!(edge_lengths(&points, &[[0, 2], [0, 1]]), vec![3.0, 1.0]);
+    }
+
+    #[test]
+    fn boundary_of_two_glued_tets_has_six_faces() {
+        let tets = [[0, 1, 2, 3], [1, 2, 3, 4]];
+        let faces = boundary_triangles(&tets);
+        assert_eq!(faces.len(), 6);
+        assert!(faces.iter().all(|f| f.contains(&0) || f.contains(&4)));
+    }
 }
