@@ -1,1 +1,3 @@
 //! Littoral io.
+
+pub mod render;
