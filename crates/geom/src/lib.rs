@@ -8,3 +8,4 @@ pub mod math;
 pub mod mesh;
 pub mod pairs;
 pub mod random;
+pub mod referee;
