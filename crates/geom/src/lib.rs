@@ -11,3 +11,4 @@ pub mod random;
 pub mod shapes;
 pub mod svd;
 pub mod tet_fill;
+pub mod referee;
