@@ -1,3 +1,11 @@
-//! Littoral io.
+//! Files of Littoral: scene files and meshes in, run folders and pictures out.
+//!
+//! This crate knows how things are written down, not how a step is solved.
 
+pub mod checkpoint;
+pub mod npz;
 pub mod render;
+pub mod report;
+pub mod run_folder;
+pub mod stats;
+pub mod whole_file;
