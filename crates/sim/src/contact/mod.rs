@@ -307,6 +307,14 @@ pub struct Slip<'a> {
     pub epsilon: f64,
 }
 
+impl Slip<'_> {
+    /// f₁(y)/y [1/m] of the regularised Coulomb law for a slip y [m]: f₁ = y/ε (2 − y/ε) below ε, 1 above.
+    #[inline]
+    fn softened(&self, y: f64) -> f64 {
+        if y < self.epsilon { (2.0 - y / self.epsilon) / self.epsilon } else { 1.0 / y }
+    }
+}
+
 impl Contacts {
     fn index(&mut self, n: usize) {
         self.offsets.clear();
@@ -371,15 +379,55 @@ impl Contacts {
                     u += bridge.weights[s] * (x[p] - slip.x_n[p]);
                 }
                 u -= n.dot(u) * n;
-                let y = u.length();
-                // f₁(y)/y of the regularised Coulomb law; 2/ε at rest.
-                let f1_over_y =
-                    if y < slip.epsilon { (2.0 - y / slip.epsilon) / slip.epsilon } else { 1.0 / y };
+                let f1_over_y = slip.softened(u.length());
                 gradient += (w * pull * f1_over_y) * u;
                 hessian += (Mat3::IDENTITY - outer(n, n)) * (share * pull * f1_over_y);
             }
         }
         (gradient, hessian)
+    }
+
+    /// Calls `visit(side, other, point, gradient, hessian)` for both sides of every acting contact between different
+    /// components: the contact point on that side, gradient [N] and positive semidefinite Hessian [N/m] there.
+    pub fn for_each_side(
+        &self,
+        x: &[Vec3],
+        slip: &Slip<'_>,
+        component: &[u32],
+        mut visit: impl FnMut(u32, u32, Vec3, Vec3, Mat3),
+    ) {
+        for contact in &self.list {
+            let split = if contact.kind == Kind::EdgeEdge { 2 } else { 1 };
+            let (a, b) =
+                (component[contact.points[0] as usize], component[contact.points[split] as usize]);
+            if a == b {
+                continue;
+            }
+            let bridge = contact.bridge(x);
+            if bridge.distance >= contact.radius {
+                continue;
+            }
+            let (force, curvature) =
+                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let n = bridge.normal;
+            let (mut slid, mut point_a, mut point_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+            for s in 0..contact.used() {
+                let (w, p) = (bridge.weights[s], contact.points[s] as usize);
+                slid += w * (x[p] - slip.x_n[p]);
+                if s < split {
+                    point_a += w * x[p];
+                } else {
+                    point_b -= w * x[p];
+                }
+            }
+            slid -= n.dot(slid) * n;
+            let drag = contact.friction * force * slip.softened(slid.length());
+            let gradient = drag * slid - force * n;
+            let nn = outer(n, n);
+            let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
+            visit(a, b, point_a, gradient, hessian);
+            visit(b, a, point_b, -gradient, hessian);
+        }
     }
 
     /// Number of contacts closer than their radius at `x`, and their energy [J].

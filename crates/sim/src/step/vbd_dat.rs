@@ -10,6 +10,7 @@ use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, Prediction, SafePositions};
 use crate::settings::SolverSettings;
 use crate::solver::descent::Objective;
+use crate::solver::rigid::RigidCorrection;
 use crate::system::System;
 use crate::truncation::{Cut, Request, Truncator};
 use littoral_geom::math::{Mat3, Vec3};
@@ -29,6 +30,9 @@ const MARGIN: f64 = 0.5;
 /// Room for a point's next moves, as a multiple of its last one.
 const MOVE_MARGIN: f64 = 2.0;
 
+/// Shares of the initial guess that are tried.
+const GUESS_SHARES: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.0];
+
 /// Points a parallel descent task takes at least.
 const TASK: usize = 64;
 
@@ -41,6 +45,7 @@ pub struct VbdDat {
     detection: Detection,
     contacts: Contacts,
     dx: Displacement,
+    rigid: RigidCorrection,
     work: Work,
 }
 
@@ -79,6 +84,7 @@ impl VbdDat {
             detection: Detection::unlimited(x),
             contacts: Contacts::default(),
             dx: Displacement::zero(x),
+            rigid: RigidCorrection::default(),
             work: Work::default(),
             settings,
         }
@@ -157,6 +163,44 @@ impl VbdDat {
         }
         work.last_move.clear();
         work.last_move.resize(n, 0.0);
+        self.rigid.begin(system, &self.work.held);
+        self.temper_guess(system, x.as_slice(), h);
+    }
+
+    /// Scales the guess of each component back where following it would cost more elastic energy than it gains:
+    /// the start of the sweeps then never has a higher objective than standing still, so that an unfinished solve
+    /// cannot feed energy in.
+    fn temper_guess(&mut self, system: &System, x: &[Vec3], h: f64) {
+        let component = &system.geometry.component;
+        let count = system.geometry.prescribed.len();
+        let Work { y, wanted, held, .. } = &mut self.work;
+        let mut best = vec![(f64::INFINITY, 1.0); count];
+        let mut trial = vec![Vec3::ZERO; x.len()];
+        for share in GUESS_SHARES {
+            let mut sums = vec![0.0; count];
+            for v in 0..x.len() {
+                let s = if held[v] { 1.0 } else { share };
+                trial[v] = x[v] + s * wanted[v];
+                if !held[v] {
+                    sums[component[v] as usize] += 0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
+                }
+            }
+            system.elastic.value_by_component(&trial, component, &mut sums);
+            for (b, g) in best.iter_mut().zip(&sums) {
+                if *g < b.0 {
+                    *b = (*g, share);
+                }
+            }
+            // The whole guess is kept unless it costs: no need to look further.
+            if share == 1.0 && !self.settings.tempered {
+                break;
+            }
+        }
+        for v in 0..x.len() {
+            if !held[v] {
+                wanted[v] *= best[component[v] as usize].1;
+            }
+        }
     }
 
     /// Detects and applies the initial guess, going on while budgets or far pairs cut it.
@@ -310,6 +354,32 @@ impl VbdDat {
     ) -> Cut {
         let mut total = Cut::default();
         let project = self.settings.truncation == crate::settings::Truncation::Project;
+        if self.settings.rigid_correction && !self.rigid.points.is_empty() {
+            let start = Instant::now();
+            let slip = Slip { x_n: &state.x, epsilon: system.friction_speed * h };
+            self.rigid.propose(
+                system,
+                &self.contacts,
+                &slip,
+                &self.work.current,
+                &self.work.y,
+                1.0 / (h * h),
+                self.dx.edit(),
+            );
+            let request = Request {
+                moved: &self.rigid.points,
+                groups: &system.geometry.component,
+                group_count: system.geometry.prescribed.len(),
+                ..Request::default()
+            };
+            let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+            total = total.plus(cut);
+            for &v in &self.rigid.points {
+                let i = v as usize;
+                self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
+            }
+            report.phases.forces += start.elapsed().as_secs_f64();
+        }
         for color in &system.colors {
             let start = Instant::now();
             let objective = Objective {
