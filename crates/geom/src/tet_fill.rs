@@ -15,6 +15,9 @@ mod stuffing;
 mod surface;
 mod tree;
 
+#[cfg(test)]
+mod tests;
+
 pub use embed::embed;
 pub use quality::{TetQuality, tet_quality};
 
@@ -35,6 +38,8 @@ const TETS_PER_NODE: f64 = 6.0;
 const CUT_ACCURACY: f64 = 1e-4;
 /// Share of the inside nodes that may see an undecided winding number before the surface counts as open.
 const UNDECIDED_SHARE: f64 = 0.05;
+/// Share of a surface's edges that may be open before a failed filling is blamed on that and not on the spacing.
+const OPEN_SHARE: f64 = 0.1;
 /// Share of the surface's area that may be farther than a spacing from the tets before the spacing counts as too coarse.
 const LOST_SHARE: f64 = 0.02;
 
@@ -93,7 +98,7 @@ pub enum FillError {
 
 /// Fills a closed surface with positively oriented tets whose edges are about `spacing` [m] long.
 ///
-/// Dihedral angles of the result lie between 9° and 166°, see [`tet_quality`]; its boundary follows the surface to a fraction
+/// Dihedral angles of the result lie between 10° and 165°, see [`tet_quality`]; its boundary follows the surface to a fraction
 /// of the spacing and is a closed manifold. Small holes are bridged, overlapping parts are united, an inside-out surface is
 /// turned over. The same surface and spacing give the same bits.
 pub fn tet_fill(surface: &TriMesh, spacing: f64) -> Result<TetMesh, FillError> {
@@ -237,6 +242,10 @@ fn check_complete(surface: &TriMesh, solid: &Surface, mesh: &TetMesh, spacing: f
         .into_iter()
         .fold((0.0, 0.0), |(t, l), (area, lost)| (t + area, l + lost));
     if mesh.tets.is_empty() || lost > LOST_SHARE * total {
+        let open_edges = open_edges(&surface.triangles);
+        if open_edges as f64 > OPEN_SHARE * 1.5 * surface.triangles.len() as f64 {
+            return Err(FillError::Open { open_edges, undecided_percent: 100.0 });
+        }
         // Volume over area is half the thickness of a plate and a third of a ball's radius.
         let thickness = (surface.enclosed_volume().abs() / surface.area()).max(1e-3 * spacing);
         return Err(FillError::TooCoarse {

@@ -5,12 +5,13 @@ use super::lattice::{Lattice, SLOTS};
 use crate::math::Vec3;
 use crate::mesh::TetMesh;
 
-/// A node moves onto a cut nearer than this share of a long edge. [Labelle 2007, Table 1] names 0.24999 and 0.41189 for
-/// the best smallest dihedral angle of a uniform lattice: smaller shares leave flat tets at cuts, larger ones let moved
-/// nodes flatten whole tets.
-const SNAP_LONG: f64 = 0.24999;
+/// A node moves onto a cut nearer than this share of a long edge. Smaller shares leave flat tets at cuts, larger ones let
+/// moved nodes flatten whole tets. [Labelle 2007] proves bounds for 0.25 and 0.41 with its own diagonals; with those of
+/// `divides_from_first` this pair does best: dihedral angles of 12.7° … 158.3° over 3000 random patterns of sides and
+/// cuts, against 9.3° … 160.5°.
+const SNAP_LONG: f64 = 0.30;
 /// The same for a short edge.
-const SNAP_SHORT: f64 = 0.41189;
+const SNAP_SHORT: f64 = 0.43;
 
 /// Where the surface crosses the lattice edges.
 pub(super) struct Cuts {
@@ -260,11 +261,11 @@ impl Stuffing<'_> {
     /// How the quad p, q, cut(q, out), cut(p, out) on a lattice face is divided: true from p to cut(q, out).
     ///
     /// Depends on the face alone, so both its tets agree. A face has one long edge. When that is cut, the diagonal starts
-    /// at its inside end; in a prism both such quads share that end, so the third may be divided either way.
+    /// at its cut; in a prism both such quads share that cut, so the third may be divided either way.
     /// When p q is the long edge, the shorter diagonal is taken, that from the lower node among equals.
     fn divides_from_first(&self, p: u32, q: u32, out: u32) -> bool {
         if !Lattice::is_long(p, q) {
-            return Lattice::is_long(p, out);
+            return Lattice::is_long(q, out);
         }
         let at = |a: u32, b: u32| {
             let (owner, slot) = self.lattice.edge_between(a, b);
@@ -283,7 +284,7 @@ mod tests {
     use super::*;
     use crate::math::Aabb;
     use crate::mesh::{boundary_triangles, tet_volume};
-    use crate::tet_fill::tet_quality;
+    use crate::tet_fill::{repair, tet_quality};
 
     /// A fixed sequence of numbers in [0, 1) (xorshift).
     struct Numbers(u64);
@@ -337,12 +338,14 @@ mod tests {
             let mut back: Vec<[u32; 2]> = sides.iter().map(|&[a, b]| [b, a]).collect();
             back.sort_unstable();
             assert_eq!(sides, back, "seed {seed}: the surface has a hole");
+            let mut repaired = mesh.clone();
+            repair::make_boundary_manifold(&mut repaired);
+            assert!(repair::pinched_vertices(&repaired).is_empty(), "seed {seed}");
             if !mesh.tets.is_empty() {
                 let q = tet_quality(&mesh);
                 worst = (worst.0.min(q.min_dihedral), worst.1.max(q.max_dihedral));
             }
         }
-        println!("dihedral angles {:.2}° … {:.2}°", worst.0.to_degrees(), worst.1.to_degrees());
-        assert!(worst.0.to_degrees() > 9.0 && worst.1.to_degrees() < 166.0);
+        assert!(worst.0.to_degrees() > 10.0 && worst.1.to_degrees() < 165.0);
     }
 }
