@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 /// For each point the corners of its tet and barycentric weights `w`, `Σ w = 1`, with `point = Σ w_i x_i`.
 ///
-/// The tet is the one that contains the point, or outside the mesh the nearest one (some weights are then negative:
-/// the point moves with the tet's affine motion). Among equals the first. Tets without volume are passed over; without
-/// any tet the answer is corner 0 with weight 1 everywhere.
+/// The tet is the one that contains the point, or outside the mesh the nearest one (some weights are then
+/// negative: the point moves with the tet's affine motion). Among equals the first. Tets without volume are
+/// passed over; without any tet the answer is corner 0 with weight 1 everywhere.
 pub fn embed(points: &[Vec3], tets: &TetMesh) -> Vec<([u32; 4], [f64; 4])> {
     let corners = |k: u32| tets.tets[k as usize].map(|v| tets.vertices[v as usize]);
     let solid: Vec<u32> =
@@ -29,7 +29,8 @@ pub fn embed(points: &[Vec3], tets: &TetMesh) -> Vec<([u32; 4], [f64; 4])> {
     points.par_iter().map(embed_one).collect()
 }
 
-/// Weights of the corners: `w_i` is the signed volume of the tet with `p` in place of corner i, over the whole volume.
+/// Weights of the corners: `w_i` is the signed volume of the tet with `p` in place of corner i, over the
+/// whole volume.
 fn barycentric(x: [Vec3; 4], p: Vec3) -> [f64; 4] {
     let volume = tet_volume(x);
     let mut w = [0.0; 4];

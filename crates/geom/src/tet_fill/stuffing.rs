@@ -1,14 +1,15 @@
-//! Isosurface stuffing [Labelle 2007, §3]: cut lattice edges at the surface, move nodes that are too near a cut onto it, and
-//! fill what is left of every lattice tet by a stencil. Knows the surface only by its signs and cuts.
+//! Isosurface stuffing [Labelle 2007, §3]: cut lattice edges at the surface, move nodes that are too near a
+//! cut onto it, and fill what is left of every lattice tet by a stencil. Knows the surface only by its signs
+//! and cuts.
 
 use super::lattice::{Lattice, SLOTS};
 use crate::math::Vec3;
 use crate::mesh::TetMesh;
 
-/// A node moves onto a cut nearer than this share of a long edge. Smaller shares leave flat tets at cuts, larger ones let
-/// moved nodes flatten whole tets. [Labelle 2007] proves bounds for 0.25 and 0.41 with its own diagonals; with those of
-/// `divides_from_first` this pair does best: dihedral angles of 12.7° … 158.3° over 3000 random patterns of sides and
-/// cuts, against 9.3° … 160.5°.
+/// A node moves onto a cut nearer than this share of a long edge. Smaller shares leave flat tets at cuts,
+/// larger ones let moved nodes flatten whole tets. [Labelle 2007] proves bounds for 0.25 and 0.41 with its
+/// own diagonals; with those of `divides_from_first` this pair does best: dihedral angles of 12.7° … 158.3°
+/// over 3000 random patterns of sides and cuts, against 9.3° … 160.5°.
 const SNAP_LONG: f64 = 0.30;
 /// The same for a short edge.
 const SNAP_SHORT: f64 = 0.43;
@@ -62,7 +63,8 @@ struct Stuffing<'a> {
     mesh: TetMesh,
 }
 
-/// Fills the inside nodes' region up to the cuts. `cuts` holds one for every edge between an inside and an outside node.
+/// Fills the inside nodes' region up to the cuts. `cuts` holds one for every edge between an inside and an
+/// outside node.
 pub(super) fn stuff(lattice: &Lattice, inside: &[bool], cuts: &Cuts) -> TetMesh {
     let (sides, moved) = snap(lattice, inside, cuts);
     let mut s = Stuffing {
@@ -82,7 +84,8 @@ pub(super) fn stuff(lattice: &Lattice, inside: &[bool], cuts: &Cuts) -> TetMesh 
     s.mesh
 }
 
-/// Moves each node with a too near cut onto the nearest such cut; the cuts of its other edges are void with that.
+/// Moves each node with a too near cut onto the nearest such cut; the cuts of its other edges are void with
+/// that.
 fn snap(lattice: &Lattice, inside: &[bool], cuts: &Cuts) -> (Vec<Side>, Vec<(u32, Vec3)>) {
     let mut sides: Vec<Side> = inside.iter().map(|&i| if i { Side::Inside } else { Side::Outside }).collect();
     let mut moved = Vec::new();
@@ -170,7 +173,8 @@ impl Stuffing<'_> {
         if tet.iter().all(|&n| side(n) != Side::Inside) {
             return;
         }
-        // Inside corners first, then those on the surface, then outside ones; an odd permutation mirrors the result.
+        // Inside corners first, then those on the surface, then outside ones; an odd permutation mirrors the
+        // result.
         let mut n = tet;
         let mut odd = false;
         for end in (1..4).rev() {
@@ -214,7 +218,8 @@ impl Stuffing<'_> {
         self.mesh.tets.extend(tets);
     }
 
-    /// Inside p and q, outside r and s: a prism between the triangles at p and at q; its third quad is on the surface.
+    /// Inside p and q, outside r and s: a prism between the triangles at p and at q; its third quad is on the
+    /// surface.
     fn fill_wedge(&mut self, [p, q, r, s]: [u32; 4]) {
         let (over_r, over_s) = (self.divides_from_first(p, q, r), self.divides_from_first(p, q, s));
         let lower = [self.node(p), self.cut(p, r), self.cut(p, s)];
@@ -260,9 +265,10 @@ impl Stuffing<'_> {
 
     /// How the quad p, q, cut(q, out), cut(p, out) on a lattice face is divided: true from p to cut(q, out).
     ///
-    /// Depends on the face alone, so both its tets agree. A face has one long edge. When that is cut, the diagonal starts
-    /// at its cut; in a prism both such quads share that cut, so the third may be divided either way.
-    /// When p q is the long edge, the shorter diagonal is taken, that from the lower node among equals.
+    /// Depends on the face alone, so both its tets agree. A face has one long edge. When that is cut, the
+    /// diagonal starts at its cut; in a prism both such quads share that cut, so the third may be divided
+    /// either way. When p q is the long edge, the shorter diagonal is taken, that from the lower node among
+    /// equals.
     fn divides_from_first(&self, p: u32, q: u32, out: u32) -> bool {
         if !Lattice::is_long(p, q) {
             return Lattice::is_long(q, out);
@@ -328,7 +334,8 @@ mod tests {
                 let volume = tet_volume(t.map(|v| mesh.vertices[v as usize]));
                 assert!(volume > 1e-4, "seed {seed}: tet {t:?} of volume {volume}");
             }
-            // Conforming: the surface is closed, so its area vectors add to zero, and it encloses the tets' volume.
+            // Conforming: the surface is closed, so its area vectors add to zero, and it encloses the tets'
+            // volume.
             let surface = boundary_triangles(&mesh.tets);
             let enclosed = crate::mesh::enclosed_volume(&mesh.vertices, &surface);
             assert!((enclosed - mesh.volume()).abs() < 1e-9, "seed {seed}");

@@ -1,15 +1,15 @@
 //! A triangle surface that answers: how far, and inside or not.
 //!
-//! Inside is where the generalised winding number [Jacobson 2013] exceeds one half; distant triangles are summed as
-//! dipoles over the nodes of a tree [Barill 2018].
+//! Inside is where the generalised winding number [Jacobson 2013] exceeds one half; distant triangles are
+//! summed as dipoles over the nodes of a tree [Barill 2018].
 
 use super::tree::BoxTree;
 use crate::math::{Aabb, Vec3};
 use crate::mesh::{TriMesh, enclosed_volume, triangle_area};
 use std::f64::consts::PI;
 
-/// A node counts as distant from this many of its radii. The dipole's relative error falls as its square: at 2.5 the
-/// winding number of closed meshes is right to a few hundredths, far from the threshold of one half.
+/// A node counts as distant from this many of its radii. The dipole's relative error falls as its square: at
+/// 2.5 the winding number of closed meshes is right to a few hundredths, far from the threshold of one half.
 const FAR: f64 = 2.5;
 
 /// Triangles of a node as one dipole.
@@ -118,7 +118,8 @@ fn triangle_solid_angle(x: [Vec3; 3], p: Vec3) -> f64 {
     2.0 * numerator.atan2(denominator)
 }
 
-/// The point of a triangle nearest to `p`: the foot on its plane when that lies inside, else the nearest on its edges.
+/// The point of a triangle nearest to `p`: the foot on its plane when that lies inside, else the nearest on
+/// its edges.
 pub(super) fn closest_point_on_triangle(x: [Vec3; 3], p: Vec3) -> Vec3 {
     let [a, b, c] = x;
     let n = (b - a).cross(c - a);
@@ -171,7 +172,8 @@ mod tests {
                 / (4.0 * PI);
             assert!((surface.winding_number(p) - full).abs() < 0.1);
             let from_tube = ((p.x.hypot(p.y) - 0.6).powi(2) + p.z * p.z).sqrt() - 0.25;
-            // The polygonal torus lies within 1 − cos(π/24) of its tube's radius and 1 − cos(π/48) of the circle's.
+            // The polygonal torus lies within 1 − cos(π/24) of its tube's radius and 1 − cos(π/48) of the
+            // circle's.
             if from_tube.abs() > 0.006 {
                 assert_eq!(surface.is_inside(p), from_tube < 0.0, "{p}");
             }
