@@ -1,7 +1,7 @@
 //! Ties points to the tets they lie in, so that a fine display mesh follows a coarse simulated one.
 
-use super::surface::closest_point_on_triangle;
 use super::tree::BoxTree;
+use crate::distance::closest_point_triangle;
 use crate::math::{Aabb, Vec3};
 use crate::mesh::{TetMesh, tet_volume};
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ fn tet_distance_sq(x: [Vec3; 4], p: Vec3) -> f64 {
         return 0.0;
     }
     let faces = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
-    let to_face = |f: [usize; 3]| closest_point_on_triangle(f.map(|i| x[i]), p).distance_squared(p);
+    let to_face = |f: [usize; 3]| closest_point_triangle(p, f.map(|i| x[i])).distance_sq;
     faces.into_iter().map(to_face).fold(f64::INFINITY, f64::min)
 }
 

@@ -290,31 +290,18 @@ mod tests {
     use super::*;
     use crate::math::Aabb;
     use crate::mesh::{boundary_triangles, tet_volume};
+    use crate::random::Random;
     use crate::tet_fill::{repair, tet_quality};
-
-    /// A fixed sequence of numbers in [0, 1) (xorshift).
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn next(&mut self) -> f64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 >> 11) as f64 / (1u64 << 53) as f64
-        }
-    }
 
     #[test]
     fn any_pattern_of_sides_and_cuts_gives_a_conforming_mesh_of_good_tets() {
         let mut worst = (f64::INFINITY, 0.0_f64);
         for seed in 1..=400u64 {
-            let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let mut random = Random::new(seed);
             let lattice = Lattice::around(Aabb { min: Vec3::ZERO, max: Vec3::splat(4.0) }, 1.0);
-            let share = numbers.next();
+            let share = random.unit();
             let inside: Vec<bool> = (0..lattice.nodes())
-                .map(|n| {
-                    lattice.coordinates(n).iter().all(|&c| (1..6).contains(&c)) && numbers.next() < share
-                })
+                .map(|n| lattice.coordinates(n).iter().all(|&c| (1..6).contains(&c)) && random.unit() < share)
                 .collect();
             // Cuts anywhere, and often at the ends and at the limits of snapping.
             let special = [0.0, 1.0, SNAP_LONG, 1.0 - SNAP_LONG, SNAP_SHORT, 1.0 - SNAP_SHORT, 0.5];
@@ -322,8 +309,8 @@ mod tests {
                 let cut = |slot: u32| {
                     let end = lattice.edge_end(n, slot)?;
                     (inside[n as usize] != inside[end as usize]).then(|| {
-                        let pick = (numbers.next() * 14.0) as usize;
-                        (slot, special.get(pick).copied().unwrap_or_else(|| numbers.next()))
+                        let pick = random.below(14);
+                        (slot, special.get(pick).copied().unwrap_or_else(|| random.unit()))
                     })
                 };
                 (0..SLOTS).filter_map(cut).collect()
