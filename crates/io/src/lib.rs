@@ -1,3 +1,4 @@
 //! Littoral io.
 
+pub mod mesh;
 pub mod render;
