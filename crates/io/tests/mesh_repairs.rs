@@ -79,7 +79,9 @@ fn a_seam_is_welded_and_counted() {
 fn touching_closed_bodies_and_named_objects_stay_apart_with_a_warning() {
     let text = cube_vertices([0.0; 3]) + &cube_vertices([1.0, 0.0, 0.0]) + &cube_faces(1) + &cube_faces(9);
     let (mesh, report) = obj(&text);
-    assert_eq!((mesh.vertices.len(), report.bodies, report.volume), (16, 2, Some(2.0)));
+    assert_eq!((mesh.vertices.len(), report.bodies), (16, 2));
+    // A rounding error for each of 24 terms of size one.
+    assert!(report.volume.is_some_and(|v| (v - 2.0).abs() < 1e-14));
     assert_eq!(report.count(FindingKind::CoincidentVertices), 4);
     let (mesh, report) = try_read("a.obj", &text, Weld::Within(1e-6)).expect("two cubes");
     // The wall between them is given twice now: one copy is left, with three faces at each of its edges.

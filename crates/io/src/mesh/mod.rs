@@ -410,13 +410,10 @@ fn describe_mesh(report: &mut IntakeReport, mesh: &Mesh) {
 
 /// The edges of all elements, once an element.
 fn edges(mesh: &Mesh) -> impl Iterator<Item = [u32; 2]> {
-    let pairs = |corners: &[u32]| {
-        let corners = corners.to_vec();
-        (0..corners.len()).flat_map(move |i| (0..i).map(|j| [corners[j], corners[i]]).collect::<Vec<_>>())
-    };
-    (mesh.triangles.iter().flat_map(move |t| pairs(t)))
-        .chain(mesh.tets.iter().flat_map(move |t| pairs(t)))
-        .chain(mesh.segments.iter().flat_map(move |s| pairs(s)))
+    const PAIRS: [[usize; 2]; 6] = [[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]];
+    let of_triangles = mesh.triangles.iter().flat_map(|t| [0, 1, 2].map(|e: usize| PAIRS[e].map(|c| t[c])));
+    let of_tets = mesh.tets.iter().flat_map(|t| PAIRS.map(|e| e.map(|c| t[c])));
+    of_triangles.chain(of_tets).chain(mesh.segments.iter().copied())
 }
 
 /// Number of sets of elements linked by shared vertices. Every vertex belongs to an element.

@@ -9,7 +9,7 @@ use super::orient::{by_edge, edge_uses, orient};
 use super::polygon::{CORNERS_LIMIT, triangulate};
 use super::raw::{Faces, RawMesh};
 use super::report::{Finding, FindingKind};
-use super::tets::repair_tets;
+use super::tets::{FACES, repair_tets};
 use super::weld::weld;
 use super::{IntakeOptions, Mesh, Up, Weld};
 
@@ -259,7 +259,6 @@ pub(super) fn sorted<const N: usize>(mut corners: [u32; N]) -> [u32; N] {
 /// boundary of what they mesh, too.
 fn drop_redundant(work: &mut Repair<'_>) {
     if !work.tets.is_empty() {
-        const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
         let mut faces: Vec<[u32; 3]> =
             work.tets.iter().flat_map(|(t, _)| FACES.map(|f| sorted(f.map(|c| t[c])))).collect();
         faces.sort_unstable();

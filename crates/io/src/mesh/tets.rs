@@ -13,7 +13,7 @@ use super::report::FindingKind;
 const FLAT_TET: f64 = 1e-15;
 
 /// Faces opposite corners 0..3, outward for positive orientation.
-const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+pub(super) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 /// Repairs the tets, or refuses a flat one that cannot be left out.
 pub(super) fn repair_tets(work: &mut Repair<'_>) -> Result<(), MeshError> {
