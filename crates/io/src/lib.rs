@@ -4,6 +4,7 @@
 
 pub mod checkpoint;
 pub mod npz;
+pub mod mesh;
 pub mod render;
 pub mod report;
 pub mod run_folder;
