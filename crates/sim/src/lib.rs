@@ -4,6 +4,7 @@
 
 pub mod model;
 pub mod motion;
+pub mod potential;
 pub mod report;
 pub mod scene;
 pub mod settings;
