@@ -150,7 +150,9 @@ pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {
             let off = a[i][j];
             // Below a rounding error of the eigenvalues.
-            if off.abs() <= 0.5 * f64::EPSILON * (a[i][i].abs() + a[j][j].abs()) * ORTHOGONAL || !off.is_finite() {
+            if off.abs() <= 0.5 * f64::EPSILON * (a[i][i].abs() + a[j][j].abs()) * ORTHOGONAL
+                || !off.is_finite()
+            {
                 continue;
             }
             turned = true;
@@ -212,7 +214,8 @@ mod tests {
     /// Matrices of every kind: random, inverted, with singular values over many decades, singular, tiny, huge.
     fn cases() -> Vec<Mat3> {
         let mut random = Random(7);
-        let mut out = vec![Mat3::ZERO, Mat3::IDENTITY, -Mat3::IDENTITY, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))];
+        let mut out =
+            vec![Mat3::ZERO, Mat3::IDENTITY, -Mat3::IDENTITY, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))];
         for n in 0..20_000 {
             let decade = |r: &mut Random| 10f64.powf(8.0 * (r.next() - 1.0));
             let (u, v) = (random.rotation(), random.rotation());
@@ -226,7 +229,11 @@ mod tests {
                 _ => random.vector() * 3.0,
             };
             let scale = [1.0, 1e-120, 1e-200, 1e150][(n / 8) % 4];
-            out.push(if n % 16 == 15 { random.matrix() } else { u * Mat3::from_diagonal(sigma) * v.transpose() * scale });
+            out.push(if n % 16 == 15 {
+                random.matrix()
+            } else {
+                u * Mat3::from_diagonal(sigma) * v.transpose() * scale
+            });
         }
         out
     }
@@ -268,7 +275,11 @@ mod tests {
 
     #[test]
     fn small_singular_values_of_scaled_columns_keep_their_digits() {
-        let f = Mat3::from_cols(Vec3::new(1.0, 1.0, 0.0), Vec3::new(1e-9, -1e-9, 0.0), Vec3::new(0.0, 0.0, -1e-17));
+        let f = Mat3::from_cols(
+            Vec3::new(1.0, 1.0, 0.0),
+            Vec3::new(1e-9, -1e-9, 0.0),
+            Vec3::new(0.0, 0.0, -1e-17),
+        );
         let sigma = svd(f).sigma;
         let exact = Vec3::new(2f64.sqrt(), 2f64.sqrt() * 1e-9, 1e-17);
         assert!(((sigma - exact) / exact).abs().max_element() < 1e-14);

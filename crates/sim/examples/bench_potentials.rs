@@ -23,9 +23,8 @@ fn main() {
     for (shape, x) in [("wavy", &wavy), ("crumpled", &crumpled)] {
         for damped in [false, true] {
             let label = |name: &str| format!("{name}, {shape}{}", if damped { ", damped" } else { "" });
-            let element = |p: &[u32; 3]| {
-                NeoHookeanMembrane::new(p.map(|i| rest[i as usize]), &cloth).expect("valid")
-            };
+            let element =
+                |p: &[u32; 3]| NeoHookeanMembrane::new(p.map(|i| rest[i as usize]), &cloth).expect("valid");
             report(&label("neo-Hookean membrane"), &triangles, x, &rest, damped, element);
             let element =
                 |p: &[u32; 3]| StVenantMembrane::new(p.map(|i| rest[i as usize]), &cloth).expect("valid");

@@ -126,6 +126,15 @@ impl Hinge {
         }
     }
 
+    /// `block`, compiled for each corner: what a corner does not need is not computed.
+    #[inline(always)]
+    fn corner_block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
+        let f = self.fold(x);
+        let g = Self::slope(&f, x, corner);
+        let h = Sym::identity(0.0).plus(self.stiffness * (1.0 + self.ratio), g);
+        (self.moment(f.angle) * g, h.full())
+    }
+
     /// ∂²θ/∂x∂x [rad/m²], by the product rule on ∂θ/∂x_k = p_k a₁ + r_k a₂, a = n/|n|².
     fn curvature(f: &Fold, x: &[Vec3; 4]) -> [[Mat3; 4]; 4] {
         let unit = f.e / f.length;
@@ -192,10 +201,12 @@ impl Potential<4> for Hinge {
     /// Gauss–Newton.
     #[inline]
     fn block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
-        let f = self.fold(x);
-        let g = Self::slope(&f, x, corner);
-        let h = Sym::identity(0.0).plus(self.stiffness * (1.0 + self.ratio), g);
-        (self.moment(f.angle) * g, h.full())
+        match corner {
+            0 => self.corner_block(x, 0),
+            1 => self.corner_block(x, 1),
+            2 => self.corner_block(x, 2),
+            _ => self.corner_block(x, 3),
+        }
     }
 
     fn lag(&mut self, x_n: &[Vec3; 4], h: f64) {
