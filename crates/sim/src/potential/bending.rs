@@ -129,10 +129,27 @@ impl Hinge {
     /// `block`, compiled for each corner: what a corner does not need is not computed.
     #[inline(always)]
     fn corner_block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
-        let f = self.fold(x);
-        let g = Self::slope(&f, x, corner);
-        let h = Sym::identity(0.0).plus(self.stiffness * (1.0 + self.ratio), g);
-        (self.moment(f.angle) * g, h.full())
+        // Turned by half about its middle the hinge is the same: corners 1 and 3 become 0 and 2.
+        let [x0, x1, x2, x3] = if corner == 0 || corner == 2 { *x } else { [x[1], x[0], x[3], x[2]] };
+        let e = x1 - x0;
+        let (from2, from3) = (x0 - x2, x0 - x3);
+        let (n1, n2) = (from2.cross(e), e.cross(from3));
+        let (n1_sq, n2_sq) = (n1.length_squared().max(self.floor), n2.length_squared().max(self.floor));
+        let length_sq = e.length_squared();
+        let length = length_sq.sqrt();
+        let angle = scalar::atan2(length * n1.dot(from3), n1.dot(n2));
+        // ∂θ/∂x = |e| times this.
+        let g = if corner >= 2 {
+            n1 * (-1.0 / n1_sq)
+        } else {
+            // (x₁−x₂)·e/|e|²|n₁|² and (x₁−x₃)·e/|e|²|n₂|² with one division.
+            let inverse = 1.0 / (n1_sq * n2_sq * length_sq).max(f64::MIN_POSITIVE);
+            let p = (from2.dot(e) + length_sq) * n2_sq * inverse;
+            let r = (from3.dot(e) + length_sq) * n1_sq * inverse;
+            p * n1 + r * n2
+        };
+        let stiffness = self.stiffness * (1.0 + self.ratio) * length_sq;
+        ((self.moment(angle) * length) * g, Sym::identity(0.0).plus(stiffness, g).full())
     }
 
     /// ∂²θ/∂x∂x [rad/m²], by the product rule on ∂θ/∂x_k = p_k a₁ + r_k a₂, a = n/|n|².
