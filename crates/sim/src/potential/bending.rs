@@ -154,7 +154,7 @@ impl Hinge {
 
     /// ∂²θ/∂x∂x [rad/m²], by the product rule on ∂θ/∂x_k = p_k a₁ + r_k a₂, a = n/|n|².
     fn curvature(f: &Fold, x: &[Vec3; 4]) -> [[Mat3; 4]; 4] {
-        let unit = f.e / f.length;
+        let unit = f.e / f.length.max(f64::MIN_POSITIVE);
         let across = Mat3::IDENTITY - outer(unit, unit);
         // Slopes of the length of v along the edge, where v does not move: ∂(v·ê)/∂x₁ = −∂(v·ê)/∂x₀.
         let turning = |v: Vec3| across * v / f.length;

@@ -2,52 +2,15 @@
 //! maker of elements; a registered energy is tested for its derivatives, invariances and definiteness.
 
 use super::*;
+use littoral_geom::random::Random;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Numbers from a fixed sequence (SplitMix64).
-pub(crate) struct Random(u64);
-
-impl Random {
-    /// A sequence per seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0xd134_2543_de82_ef95))
-    }
-
-    /// Uniform in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Uniform in [low, high).
-    pub(crate) fn range(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
-    }
-
-    /// Uniform exponent: 10^low … 10^high.
-    pub(crate) fn decade(&mut self, low: f64, high: f64) -> f64 {
-        10f64.powf(self.range(low, high))
-    }
-
-    /// True with the given probability.
-    pub(crate) fn chance(&mut self, probability: f64) -> bool {
-        self.unit() < probability
-    }
-
-    /// Uniform in the cube [−1, 1]³.
-    pub(crate) fn vector(&mut self) -> Vec3 {
-        Vec3::new(self.range(-1.0, 1.0), self.range(-1.0, 1.0), self.range(-1.0, 1.0))
-    }
-
-    /// A rotation.
-    pub(crate) fn rotation(&mut self) -> Mat3 {
-        let a = self.vector().normalize();
-        let b = a.cross(self.vector()).normalize();
-        Mat3::from_cols(a, b, a.cross(b))
-    }
+/// A rotation.
+pub(crate) fn rotation(random: &mut Random) -> Mat3 {
+    let a = random.direction();
+    let b = a.any_orthonormal_vector();
+    let spin = Mat3::from_axis_angle(a, random.between(-PI, PI));
+    spin * Mat3::from_cols(a, b, a.cross(b))
 }
 
 /// What an energy promises beyond its derivatives.
@@ -115,7 +78,7 @@ impl<'a, P: Potential<N>, const N: usize> Case<'a, P, N> {
 
     fn derivatives(&self, random: &mut Random) {
         for _ in 0..3 {
-            let direction: [Vec3; N] = std::array::from_fn(|_| random.vector());
+            let direction: [Vec3; N] = std::array::from_fn(|_| random.in_cube(1.0));
             let slope: f64 = (0..N).map(|i| self.gradient[i].dot(direction[i])).sum();
             let error = self.best_difference(&direction, |x, over| {
                 let e = x.map(|x| self.element.value(&x));
@@ -172,7 +135,7 @@ impl<'a, P: Potential<N>, const N: usize> Case<'a, P, N> {
     }
 
     fn invariance(&self, random: &mut Random) {
-        let (rotation, shift) = (random.rotation(), random.vector() * self.length);
+        let (rotation, shift) = (rotation(random), random.in_cube(1.0) * self.length);
         let moved = self.x.map(|x| rotation * x + shift);
         let (before, after) = (self.element.value(&self.x), self.element.value(&moved));
         let size = self.x.iter().map(|x| x.length()).fold(self.length, f64::max);
@@ -232,42 +195,50 @@ fn least_eigenvalue(m: &[Vec<f64>]) -> f64 {
 
 /// A triangle of any size, now and then a sliver up to a thousand times as long as high.
 fn triangle(random: &mut Random) -> [Vec3; 3] {
-    let size = random.decade(-3.0, 0.0);
-    let height = if random.chance(0.3) { random.decade(-3.0, 0.0) } else { random.range(0.5, 1.2) };
-    let frame = random.rotation() * size;
-    let foot = random.range(-0.3, 1.3);
+    let size = random.log_between(1e-3, 1e0);
+    let height = if random.chance(0.3) { random.log_between(1e-3, 1e0) } else { random.between(0.5, 1.2) };
+    let frame = rotation(random) * size;
+    let foot = random.between(-0.3, 1.3);
     [Vec3::ZERO, Vec3::X, Vec3::new(foot, height, 0.0)].map(|p| frame * p)
 }
 
 /// A tetrahedron of any size, now and then flat up to a hundred times.
 fn tetrahedron(random: &mut Random) -> [Vec3; 4] {
-    let size = random.decade(-3.0, 0.0);
-    let height = if random.chance(0.3) { random.decade(-2.0, 0.0) } else { random.range(0.5, 1.2) };
-    let frame = random.rotation() * size;
-    let base = [Vec3::ZERO, Vec3::X, Vec3::new(random.range(-0.3, 1.3), random.range(0.4, 1.2), 0.0)];
-    let top = Vec3::new(random.range(-0.5, 1.5), random.range(-0.5, 1.5), height);
+    let size = random.log_between(1e-3, 1e0);
+    let height = if random.chance(0.3) { random.log_between(1e-2, 1e0) } else { random.between(0.5, 1.2) };
+    let frame = rotation(random) * size;
+    let base = [Vec3::ZERO, Vec3::X, Vec3::new(random.between(-0.3, 1.3), random.between(0.4, 1.2), 0.0)];
+    let top = Vec3::new(random.between(-0.5, 1.5), random.between(-0.5, 1.5), height);
     [base[0], base[1], base[2], top].map(|p| frame * p)
 }
 
 /// The shape after a rigid motion and a deformation: small, large, squashed or inverted ones.
 fn deformed<const N: usize>(random: &mut Random, x: &[Vec3; N]) -> [Vec3; N] {
     let stretch = match (random.unit() * 5.0) as u32 {
-        0 => Vec3::ONE + 1e-6 * random.vector(),
-        1 => Vec3::ONE + 0.2 * random.vector(),
-        2 => Vec3::new(random.decade(-2.0, 0.5), random.decade(-0.3, 0.3), random.decade(-0.3, 0.3)),
-        3 => Vec3::new(-random.decade(-1.0, 0.2), random.decade(-0.5, 0.3), random.decade(-0.5, 0.3)),
-        _ => Vec3::new(random.range(0.3, 3.0), random.range(0.3, 3.0), random.range(0.3, 3.0)),
+        0 => Vec3::ONE + 1e-6 * random.in_cube(1.0),
+        1 => Vec3::ONE + 0.2 * random.in_cube(1.0),
+        2 => Vec3::new(
+            random.log_between(1e-2, 3.162),
+            random.log_between(0.501, 1.995),
+            random.log_between(0.501, 1.995),
+        ),
+        3 => Vec3::new(
+            -random.log_between(1e-1, 1.585),
+            random.log_between(0.316, 1.995),
+            random.log_between(0.316, 1.995),
+        ),
+        _ => Vec3::new(random.between(0.3, 3.0), random.between(0.3, 3.0), random.between(0.3, 3.0)),
     };
-    let axes = random.rotation();
-    let f = random.rotation() * axes * Mat3::from_diagonal(stretch) * axes.transpose();
-    let shift = random.vector();
+    let axes = rotation(random);
+    let f = rotation(random) * axes * Mat3::from_diagonal(stretch) * axes.transpose();
+    let shift = random.in_cube(1.0);
     x.map(|p| f * p + shift)
 }
 
 /// The element with a start of the step that differs from the present shape.
 fn lagged<P: Potential<N>, const N: usize>(random: &mut Random, mut element: P, x: &[Vec3; N]) -> P {
     let x_n = deformed(random, x);
-    element.lag(&x_n, random.decade(-4.0, -2.0));
+    element.lag(&x_n, random.log_between(1e-4, 1e-2));
     element
 }
 
@@ -282,9 +253,9 @@ fn damped<P: Potential<N>, const N: usize>(
 }
 
 fn spring(random: &mut Random) -> (Spring, [Vec3; 2]) {
-    let ends = [random.vector(), random.vector()];
-    let rest = ends[0].distance(ends[1]) * random.range(0.2, 3.0);
-    let element = Spring::new(rest, random.decade(0.0, 6.0), 1e-3).expect("valid spring");
+    let ends = [random.in_cube(1.0), random.in_cube(1.0)];
+    let rest = ends[0].distance(ends[1]) * random.between(0.2, 3.0);
+    let element = Spring::new(rest, random.log_between(1e0, 1e6), 1e-3).expect("valid spring");
     (element, ends)
 }
 
@@ -294,9 +265,9 @@ fn membrane<P: Potential<3>>(
 ) -> (P, [Vec3; 3]) {
     let x_rest = triangle(random);
     let parameters = MembraneParameters {
-        young: random.decade(3.0, 9.0),
-        poisson: random.range(-0.9, 0.499),
-        thickness: random.decade(-4.0, -2.0),
+        young: random.log_between(1e3, 1e9),
+        poisson: random.between(-0.9, 0.499),
+        thickness: random.log_between(1e-4, 1e-2),
         damping: 1e-3,
     };
     let x = deformed(random, &x_rest);
@@ -309,8 +280,8 @@ fn tet<P: Potential<4>>(
     new: fn([Vec3; 4], f64, f64, f64) -> Result<P, ElementError>,
 ) -> (P, [Vec3; 4]) {
     let x_rest = tetrahedron(random);
-    let poisson = random.range(least_poisson, 0.499);
-    let element = new(x_rest, random.decade(3.0, 9.0), poisson, 1e-3).expect("valid tet");
+    let poisson = random.between(least_poisson, 0.499);
+    let element = new(x_rest, random.log_between(1e3, 1e9), poisson, 1e-3).expect("valid tet");
     (element, deformed(random, &x_rest))
 }
 
@@ -318,11 +289,11 @@ fn tet<P: Potential<4>>(
 fn hinge(random: &mut Random) -> (Hinge, [Vec3; 4]) {
     let mut shape = |angle: f64| {
         let mut height =
-            || if random.chance(0.2) { random.decade(-2.0, 0.0) } else { random.range(0.5, 1.2) };
+            || if random.chance(0.2) { random.log_between(1e-2, 1e0) } else { random.between(0.5, 1.2) };
         let (a, b) = (height(), height());
-        let tip = Vec3::new(random.range(-0.3, 1.3), -b * f64::cos(angle), b * f64::sin(angle));
-        let x = [Vec3::ZERO, Vec3::X, Vec3::new(random.range(-0.3, 1.3), a, 0.0), tip];
-        let (frame, shift) = (random.rotation() * random.decade(-0.3, 0.3), random.vector());
+        let tip = Vec3::new(random.between(-0.3, 1.3), -b * f64::cos(angle), b * f64::sin(angle));
+        let x = [Vec3::ZERO, Vec3::X, Vec3::new(random.between(-0.3, 1.3), a, 0.0), tip];
+        let (frame, shift) = (rotation(random) * random.log_between(0.501, 1.995), random.in_cube(1.0));
         x.map(|p| frame * p + shift)
     };
     let (folded, flat) = (shape(PI - 0.05), shape(0.0));
@@ -344,22 +315,22 @@ fn hinge(random: &mut Random) -> (Hinge, [Vec3; 4]) {
 fn deformed_little<const N: usize>(random: &mut Random, x: &[Vec3; N], size: f64) -> [Vec3; N] {
     let shortest =
         (1..N).flat_map(|i| (0..i).map(move |j| x[i].distance(x[j]))).fold(f64::INFINITY, f64::min);
-    x.map(|p| p + size * shortest * random.vector())
+    x.map(|p| p + size * shortest * random.in_cube(1.0))
 }
 
 fn drag(random: &mut Random) -> (Drag, [Vec3; 3]) {
     let x_n = triangle(random);
-    let mut element = Drag::new(random.decade(-1.0, 2.0)).expect("valid drag");
-    element.lag(&x_n, random.decade(-4.0, -2.0));
+    let mut element = Drag::new(random.log_between(1e-1, 1e2)).expect("valid drag");
+    element.lag(&x_n, random.log_between(1e-4, 1e-2));
     (element, deformed(random, &x_n))
 }
 
 fn inertia(random: &mut Random) -> (Inertia, [Vec3; 1]) {
-    (Inertia::new(random.decade(-6.0, 0.0), 1e-3, random.vector()), [random.vector()])
+    (Inertia::new(random.log_between(1e-6, 1e0), 1e-3, random.in_cube(1.0)), [random.in_cube(1.0)])
 }
 
 fn gravity(random: &mut Random) -> (Gravity, [Vec3; 1]) {
-    (Gravity::new(random.decade(-6.0, 0.0), Vec3::new(0.0, 0.0, -9.81)), [random.vector()])
+    (Gravity::new(random.log_between(1e-6, 1e0), Vec3::new(0.0, 0.0, -9.81)), [random.in_cube(1.0)])
 }
 
 fn neo_hookean_membrane(random: &mut Random) -> (NeoHookeanMembrane, [Vec3; 3]) {
