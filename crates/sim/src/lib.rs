@@ -2,6 +2,7 @@
 //!
 //! This crate reads no files and prints nothing.
 
+pub mod measure;
 pub mod model;
 pub mod motion;
 pub mod report;

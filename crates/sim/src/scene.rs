@@ -165,6 +165,7 @@ impl SceneBuilder {
             triangles: Vec::new(),
             tets: Vec::new(),
             gravity: self.gravity,
+            x_rest: Vec::new(),
             state: Snapshot {
                 time: 0.0,
                 step: 0,
@@ -175,9 +176,14 @@ impl SceneBuilder {
                 memory: Vec::new(),
             },
         };
-        let meshes = (self.cloths.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Cloth)))
-            .chain(self.colliders.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Collider)));
-        for (placement, mesh, kind) in meshes {
+        let softs = self.softs.into_iter().map(|(p, m, _)| {
+            let triangles = littoral_geom::mesh::boundary_triangles(&m.tets);
+            (p, TriMesh { vertices: m.vertices, triangles }, ObjectKind::Soft, m.tets)
+        });
+        let meshes = (self.cloths.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Cloth, Vec::new())))
+            .chain(softs)
+            .chain(self.colliders.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Collider, Vec::new())));
+        for (placement, mesh, kind, tets) in meshes {
             let first = sim.state.x.len() as u32;
             sim.objects.push(Object {
                 name: placement.name,
@@ -187,9 +193,11 @@ impl SceneBuilder {
                 friction: placement.friction.unwrap_or(self.contact.friction),
             });
             sim.triangles.extend(mesh.triangles.iter().map(|t| t.map(|c| c + first)));
+            sim.tets.extend(tets.iter().map(|t| t.map(|c| c + first)));
             sim.state.v.extend(mesh.vertices.iter().map(|_| placement.velocity));
             sim.state.x.extend(mesh.vertices);
         }
+        sim.x_rest = sim.state.x.clone();
         sim.state.v_before = sim.state.v.clone();
         Ok(sim)
     }

@@ -12,6 +12,7 @@ pub struct Simulation {
     pub(crate) tets: Vec<[u32; 4]>,
     pub(crate) state: Snapshot,
     pub(crate) gravity: Vec3,
+    pub(crate) x_rest: Vec<Vec3>,
 }
 
 impl Simulation {
@@ -26,6 +27,10 @@ impl Simulation {
     /// All tets (k, 4), as point indices.
     pub fn tets(&self) -> &[[u32; 4]] {
         &self.tets
+    }
+    /// Rest positions (n) [m].
+    pub fn x_rest(&self) -> &[Vec3] {
+        &self.x_rest
     }
     /// Positions, velocities, time.
     pub fn state(&self) -> &Snapshot {
