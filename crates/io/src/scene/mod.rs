@@ -24,6 +24,8 @@ pub mod spec_motion;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_shipped;
 
 pub use build::SceneWarning;
 pub use error::{Place, SceneFileError};
