@@ -11,11 +11,13 @@ pub(crate) struct DecodeError {
     pub message: String,
     pub help: Option<String>,
     pub span: Option<Span>,
+    /// The key that is not known where it stands.
+    pub unknown_key: Option<String>,
 }
 
 impl DecodeError {
     fn new(message: String) -> Self {
-        DecodeError { message, help: None, span: None }
+        DecodeError { message, help: None, span: None, unknown_key: None }
     }
 
     /// Gives the error a place unless a deeper value has already done so.
@@ -43,7 +45,7 @@ fn expected_words(expected: &dyn de::Expected) -> String {
         "a sequence" => "an array".to_owned(),
         w if w.starts_with("struct ") => "a table".to_owned(),
         w if w.starts_with("enum ") => "a name or a table with one key".to_owned(),
-        w => w.replace("an array of length", "an array of length"),
+        w => w.to_owned(),
     }
 }
 
@@ -107,7 +109,7 @@ impl de::Error for DecodeError {
     }
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
-        unknown("key", field, known)
+        DecodeError { unknown_key: Some(field.to_owned()), ..unknown("key", field, known) }
     }
 
     fn missing_field(field: &'static str) -> Self {

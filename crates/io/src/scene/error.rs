@@ -97,7 +97,7 @@ pub enum SceneFileError {
         /// What to try.
         help: Option<String>,
     },
-    /// The scene was understood, but a mesh cannot be used.
+    /// Something that no scene should cause.
     #[error("{message}")]
     Internal {
         /// What is wrong.

@@ -53,6 +53,11 @@ impl Expectation {
         }
     }
 
+    /// The frame at which it must be true: the nearest to its time, of `frames` frames at `fps` frames a second.
+    pub fn frame(&self, fps: f64, frames: u32) -> u32 {
+        self.time.map_or(frames, |time| ((time * fps).round() as u32).min(frames))
+    }
+
     /// True when a value is within the bounds; never for NaN.
     pub fn holds(&self, value: f64) -> bool {
         !value.is_nan() && self.at_least.is_none_or(|b| value >= b) && self.at_most.is_none_or(|b| value <= b)

@@ -118,15 +118,20 @@ impl SceneFile {
         let mut document = Document::parse(label, text)?;
         sets.iter().try_for_each(|set| document.set(set))?;
         check::availability(&document)?;
-        let scene = Scene::deserialize(&document.root)
-            .map_err(|e| document.error(e.span.unwrap_or_default(), &e.message, e.help.as_deref()))?;
-        ranges::check(&schema(), &document.root).map_err(|(span, m)| document.error(span, &m, None))?;
+        let schema = schema();
+        let scene = Scene::deserialize(&document.root).map_err(|e| {
+            let homes = e.unknown_key.as_ref().map(|key| homes(&schema, key)).unwrap_or_default();
+            let belongs = (!homes.is_empty()).then(|| format!("it belongs to {}", homes.join(", ")));
+            let help = belongs.or(e.help);
+            document.error(e.span.unwrap_or_default(), &e.message, help.as_deref())
+        })?;
+        ranges::check(&schema, &document.root).map_err(|(span, m)| document.error(span, &m, None))?;
         check::scene(&scene, &document)?;
         let steps = steps_per_frame(&scene).map_err(|m| document.error_at("solver.step", &m, None))?;
         Ok(SceneFile { scene, document, base: base.to_owned(), steps })
     }
 
-    /// Title, or the first comment line's words where there is none.
+    /// A line that says what is to be seen; may be empty.
     pub fn title(&self) -> &str {
         &self.scene.title
     }
@@ -176,6 +181,22 @@ impl SceneFile {
 /// The JSON Schema of scene files.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Scene).to_value()
+}
+
+/// The tables of a scene that have a key of this name: `iterations` belongs to `[solver]`.
+fn homes(schema: &serde_json::Value, key: &str) -> Vec<String> {
+    let Some(tables) = schema.get("properties").and_then(|p| p.as_object()) else { return Vec::new() };
+    let has_key = |target: &serde_json::Value| {
+        let definition = target.as_str().and_then(|t| schema.pointer(t.trim_start_matches('#')));
+        definition.is_some_and(|d| d.pointer(&format!("/properties/{key}")).is_some())
+    };
+    (tables.iter())
+        .filter_map(|(table, value)| match (value.get("$ref"), value.pointer("/items/$ref")) {
+            (Some(target), _) if has_key(target) => Some(format!("[{table}]")),
+            (_, Some(target)) if has_key(target) => Some(format!("[[{table}]]")),
+            _ => None,
+        })
+        .collect()
 }
 
 fn steps_per_frame(scene: &Scene) -> Result<u32, String> {

@@ -53,6 +53,8 @@ fn every_mistake_is_shown_where_it_was_made() {
     // (text, line, what is marked, part of the message, part of the help)
     let cases: &[(&str, usize, &str, &str, &str)] = &[
         ("fsp = 24", 1, "fsp", "unknown key \"fsp\"", "did you mean \"fps\"?"),
+        ("iterations = 5", 1, "iterations", "unknown key", "it belongs to [solver]"),
+        ("[contact]\npin = 1", 2, "pin", "unknown key", "it belongs to [[cloth]], [[soft]]"),
         ("[solver]\nitreations = 5", 2, "itreations", "unknown key", "\"iterations\""),
         ("[[cloth]]\nmaterial = { desnity = 1 }", 2, "desnity", "unknown key", "\"density\""),
         ("[[cloth]]\nmaterial = \"coton\"", 2, "\"coton\"", "unknown material", "\"cotton\""),
