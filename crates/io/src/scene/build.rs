@@ -4,10 +4,11 @@ use super::check::{copy_names, objects};
 use super::document::Document;
 use super::error::SceneFileError;
 use super::frame::Frame;
-use super::meshes::Maker;
+use super::meshes::{Maker, Note};
 use super::spec::{Copies, GapSplit, Scale, Scene, Truncation};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
+use crate::mesh::{FindingKind, size_warning};
 use littoral_geom::math::{Aabb, Quat, Vec3};
 use littoral_sim::motion as sim_motion;
 use littoral_sim::scene::{Pin as SimPin, Placement, SceneBuilder, SceneError};
@@ -18,16 +19,15 @@ use std::path::Path;
 /// Something that a person should know and that does not stop a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneWarning {
-    /// A word for programs: `size` or `mesh`.
+    /// A word for programs, as `mesh-size`.
     pub code: &'static str,
+    /// How often.
+    pub count: u64,
     /// The object it is about.
     pub object: String,
     /// A sentence for people.
     pub text: String,
 }
-
-/// Sizes outside this range [m] without `units` are probably in another unit.
-const SIZES: std::ops::RangeInclusive<f64> = 1e-3..=10.0;
 
 /// Everything `build` reads.
 pub(crate) struct Build<'a> {
@@ -342,21 +342,20 @@ impl Build<'_> {
         path: &str,
         names: &[String],
         vertices: &[Vec3],
-        notes: Vec<String>,
+        notes: Vec<Note>,
         warnings: &mut Vec<SceneWarning>,
     ) {
         let object = names.first().cloned().unwrap_or_else(|| path.to_owned());
-        warnings.extend(notes.into_iter().map(|text| SceneWarning {
-            code: "mesh",
-            object: object.clone(),
-            text,
-        }));
-        let size = Aabb::of(vertices.iter().copied()).extent().max_element();
-        if self.scene.units.is_none() && !SIZES.contains(&size) {
-            let text = format!(
-                "\"{object}\" is {size:.3e} m in size: if that is not meant, say units = \"cm\" or \"mm\""
-            );
-            warnings.push(SceneWarning { code: "size", object, text });
+        let mut warn = |note: Note| {
+            let Note { code, count, text } = note;
+            warnings.push(SceneWarning { code, count, object: object.clone(), text });
+        };
+        notes.into_iter().for_each(&mut warn);
+        let bounds = Aabb::of(vertices.iter().copied());
+        if self.scene.units.is_none()
+            && let Some(text) = size_warning(&bounds)
+        {
+            warn(Note { code: FindingKind::Size.code(), count: 1, text: format!("\"{object}\": {text}") });
         }
     }
 

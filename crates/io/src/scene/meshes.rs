@@ -1,7 +1,9 @@
 //! From a mesh as written to vertices and triangles or tetrahedra, in metres with z up, around its own origin.
 
 use super::frame::Frame;
+use super::spec::Up;
 use super::spec_mesh::Mesh;
+use crate::mesh::{self as intake, IntakeOptions, IntakeReport, Severity};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
 use littoral_geom::{shapes, tet_fill::tet_fill};
@@ -10,8 +12,19 @@ use std::path::Path;
 /// Most cells that filling a surface may take: a slip of a digit is refused before it fills the memory.
 const FILL_CELLS_MAX: f64 = 4e6;
 
-/// Why a mesh cannot be used, and what was noticed on the way.
-pub(crate) type Made<T> = Result<(T, Vec<String>), String>;
+/// Something noticed while a mesh was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// A word for programs.
+    pub code: &'static str,
+    /// How often.
+    pub count: u64,
+    /// A sentence for people.
+    pub text: String,
+}
+
+/// A mesh and what was noticed on the way, or why it cannot be used.
+pub(crate) type Made<T> = Result<(T, Vec<Note>), String>;
 
 /// Makes meshes for the scene in a folder.
 #[derive(Clone, Copy, Debug)]
@@ -95,15 +108,43 @@ impl Maker<'_> {
         self.frame.extents(cells.map(f64::from)).map(|c| c as u32)
     }
 
-    /// A surface from a file.
-    pub fn surface_file(self, file: &str) -> Made<TriMesh> {
-        Err(format!("cannot read {}: mesh files are not available", self.base.join(file).display()))
+    /// A surface from a file: its triangles, and the boundary of its tetrahedra.
+    fn surface_file(self, file: &str) -> Made<TriMesh> {
+        let (mesh, report) = self.read(file)?;
+        Ok((mesh.surface(), notes(&report)))
     }
 
-    /// Tetrahedra from a file; `None` when it holds a surface.
-    fn solid_file(self, file: &str) -> Result<Option<(TetMesh, Vec<String>)>, String> {
-        Err(format!("cannot read {}: mesh files are not available", self.base.join(file).display()))
+    /// Tetrahedra from a file; `None` when it holds only a surface.
+    fn solid_file(self, file: &str) -> Result<Option<(TetMesh, Vec<Note>)>, String> {
+        let (mesh, report) = self.read(file)?;
+        Ok((!mesh.tets.is_empty()).then(|| (mesh.tet_mesh(), notes(&report))))
     }
+
+    fn read(self, file: &str) -> Result<(intake::Mesh, IntakeReport), String> {
+        let options = IntakeOptions {
+            scale: self.frame.length(1.0),
+            up: match self.frame.up {
+                Up::Z => intake::Up::Z,
+                Up::Y => intake::Up::Y,
+            },
+            // Sizes are questioned once, after scaling.
+            units_given: true,
+            ..IntakeOptions::default()
+        };
+        intake::read_mesh(&self.base.join(file), &options).map_err(|e| e.to_string())
+    }
+}
+
+/// What of a report is worth a warning: what was repaired and what may be wrong.
+fn notes(report: &IntakeReport) -> Vec<Note> {
+    (report.findings.iter())
+        .filter(|f| f.kind.severity() != Severity::Note)
+        .map(|f| Note {
+            code: f.kind.code(),
+            count: f.count,
+            text: format!("{}: {f}", report.file.display()),
+        })
+        .collect()
 }
 
 /// Edge length that fills a body when none is given: a tenth of its largest extent.

@@ -255,6 +255,63 @@ fn a_size_beyond_reason_without_units_is_a_warning() {
     }
 }
 
+/// A folder for one test, removed when it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("littoral-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn meshes_are_read_from_files_beside_the_scene() {
+    let folder = Folder::new("meshes");
+    let square = |z: i32| format!("v 0 0 {z}\nv 100 0 {z}\nv 100 100 {z}\nv 0 100 {z}\nf 1 2 3 4\n");
+    std::fs::write(folder.0.join("a.obj"), square(0)).unwrap();
+    std::fs::write(folder.0.join("b.obj"), square(50)).unwrap();
+    let tet = crate::mesh::Mesh {
+        vertices: [[0., 0., 0.], [10., 0., 0.], [0., 10., 0.], [0., 0., 10.]].map(|p| p.into()).to_vec(),
+        tets: vec![[0, 1, 2, 3]],
+        ..Default::default()
+    };
+    crate::mesh::write_mesh(&folder.0.join("t.msh"), &tet).unwrap();
+    let text = "units = \"cm\"\n[[cloth]]\nmesh = { file = \"a.obj\" }\nposition = [0, 0, 20]\n\
+        [[soft]]\nmesh = { file = \"t.msh\" }\n[[collider]]\nmesh = { file = \"a.obj\" }\n\
+        motion = { sequence = { files = [\"a.obj\", \"b.obj\"], interval = 0.5 } }";
+    std::fs::write(folder.0.join("scene.toml"), text).unwrap();
+    let file = SceneFile::load(Source::Path(&folder.0.join("scene.toml")), &[]).unwrap();
+    let (sim, warnings) = file.build().unwrap();
+    assert_eq!(warnings, []);
+    assert_eq!(sim.state().x[2].to_array(), [1.0, 1.0, 0.2]);
+    assert_eq!((sim.objects()[1].count, sim.tets().len()), (4, 1));
+    // The run's copy stands in another folder and still finds them.
+    let copy = load(&file.to_toml().unwrap(), &[]).unwrap();
+    assert_eq!(copy.build().unwrap().0.state(), sim.state());
+    let broken = text.replace("b.obj", "c.obj");
+    std::fs::write(folder.0.join("scene.toml"), broken).unwrap();
+    let file = SceneFile::load(Source::Path(&folder.0.join("scene.toml")), &[]).unwrap();
+    let error = file.build().unwrap_err();
+    assert_eq!(error.place().map(|p| (p.line, p.column)), Some((9, 43)), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_text_is_an_error_at_its_first_bad_byte() {
+    let folder = Folder::new("bytes");
+    let path = folder.0.join("s.toml");
+    std::fs::write(&path, b"fps = 24\ntitle = \"\xff\xfe\"\n").unwrap();
+    let error = SceneFile::load(Source::Path(&path), &[]).unwrap_err();
+    assert_eq!(error.place().map(|p| (p.line, p.column)), Some((2, 10)), "{error}");
+}
+
 #[test]
 fn an_unknown_scene_suggests_the_nearest() {
     let error = SceneFile::load(Source::Argument("cloth-dorp"), &[]).unwrap_err();
