@@ -3,10 +3,11 @@
 //! This crate knows how things are written down, not how a step is solved.
 
 pub mod checkpoint;
-pub mod npz;
 pub mod mesh;
+pub mod npz;
 pub mod render;
 pub mod report;
 pub mod run_folder;
+pub mod scene;
 pub mod stats;
 pub mod whole_file;

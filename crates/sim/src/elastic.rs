@@ -1,8 +1,8 @@
 //! All elastic and dissipative elements of a model, each kind with the list of elements at every point.
 
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane, StableNeoHookeanTet,
-    Term,
+    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
+    StableNeoHookeanTet, Term,
 };
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;
@@ -22,7 +22,8 @@ impl<P: Potential<N>, const N: usize> Incident<P, N> {
     pub fn new(term: Term<P, N>, n: usize) -> Self {
         assert!(term.len() < (u32::MAX / 4) as usize, "more than 2^30 elements of one kind");
         let corners = term.points.iter().enumerate();
-        let pairs = corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
+        let pairs =
+            corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
         let incidence = Csr::from_pairs(n, pairs);
         Incident { term, incidence }
     }
@@ -90,13 +91,34 @@ pub struct ElasticTerms {
 macro_rules! each {
     ($all:expr, $term:ident => $body:expr) => {{
         let all = $all;
-        { let $term = all.membranes; $body }
-        { let $term = all.venant; $body }
-        { let $term = all.hinges; $body }
-        { let $term = all.tets; $body }
-        { let $term = all.corotated; $body }
-        { let $term = all.springs; $body }
-        { let $term = all.drags; $body }
+        {
+            let $term = all.membranes;
+            $body
+        }
+        {
+            let $term = all.venant;
+            $body
+        }
+        {
+            let $term = all.hinges;
+            $body
+        }
+        {
+            let $term = all.tets;
+            $body
+        }
+        {
+            let $term = all.corotated;
+            $body
+        }
+        {
+            let $term = all.springs;
+            $body
+        }
+        {
+            let $term = all.drags;
+            $body
+        }
     }};
 }
 

@@ -7,7 +7,6 @@ pub mod settings;
 
 pub mod model;
 pub mod motion;
-pub mod potential;
 pub mod report;
 
 pub mod safe;
@@ -28,5 +27,7 @@ pub mod system;
 pub mod step;
 
 pub mod simulation;
+
+pub mod measure;
 
 pub mod scene;

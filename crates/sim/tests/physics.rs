@@ -55,7 +55,10 @@ fn free_fall_reaches_g_at_any_contact_radius() {
 #[test]
 fn a_strip_swings_with_the_period_of_a_physical_pendulum() {
     let (length, angle) = (0.5_f64, 0.1_f64);
-    let mut scene = SceneBuilder::new(SolverSettings { iterations: 40, ..SolverSettings::default() }, ContactSettings::default());
+    let mut scene = SceneBuilder::new(
+        SolverSettings { iterations: 40, ..SolverSettings::default() },
+        ContactSettings::default(),
+    );
     let strip = shapes::grid([0.1, length], [2, 10]);
     let tilt = Quat::from_rotation_x(angle - std::f64::consts::FRAC_PI_2);
     let strip = moved(strip, |p| tilt * (p + Vec3::new(0.0, 0.5 * length, 0.0)));
@@ -64,7 +67,7 @@ fn a_strip_swings_with_the_period_of_a_physical_pendulum() {
     let material = ClothMaterial { bending: Some(1.0), damping: 0.0, ..ClothMaterial::default() };
     scene.add_cloth(Placement { pins: vec![pin], ..named("strip") }, strip, material);
     let mut sim = scene.build().unwrap();
-    let (mass, x) = (sim.mass().to_vec(), sim.initial_positions().to_vec());
+    let (mass, x) = (sim.mass().to_vec(), sim.x_rest().to_vec());
     let inertia: f64 = mass.iter().zip(&x).map(|(m, p)| m * (p.y * p.y + p.z * p.z)).sum();
     let moment: f64 = mass.iter().zip(&x).map(|(m, p)| m * p.length()).sum::<f64>();
     let _ = moment;
@@ -103,11 +106,13 @@ fn a_cloth_cantilever_droops_by_the_elastica() {
     let (density, gamma, expected) = (0.2, 5.0, 0.5857);
     let bending = density * G * f64::powi(length, 3) / gamma;
     let contact = ContactSettings { radius: 5e-4, ..ContactSettings::default() };
-    let mut scene = SceneBuilder::new(SolverSettings { iterations: 60, ..SolverSettings::default() }, contact);
+    let mut scene =
+        SceneBuilder::new(SolverSettings { iterations: 60, ..SolverSettings::default() }, contact);
     let strip = moved(shapes::grid([length, width], [cells, 8]), |p| p + Vec3::new(0.5 * length, 0.0, 0.0));
     let spacing = length / f64::from(cells);
     // Clamped: the first two columns; the free length starts at the second.
-    let clamped: Vec<u32> = (0..strip.vertices.len() as u32).filter(|&v| strip.vertices[v as usize].x < 1.5 * spacing).collect();
+    let clamped: Vec<u32> =
+        (0..strip.vertices.len() as u32).filter(|&v| strip.vertices[v as usize].x < 1.5 * spacing).collect();
     let tip = (0..strip.vertices.len() as u32)
         .max_by(|&a, &b| {
             let (a, b) = (strip.vertices[a as usize], strip.vertices[b as usize]);
@@ -115,7 +120,13 @@ fn a_cloth_cantilever_droops_by_the_elastica() {
         })
         .unwrap();
     let pin = Pin { vertices: clamped, motion: Motion::Static, release: None };
-    let material = ClothMaterial { bending: Some(bending), poisson: 0.0, damping: 2e-3, density, ..ClothMaterial::default() };
+    let material = ClothMaterial {
+        bending: Some(bending),
+        poisson: 0.0,
+        damping: 2e-3,
+        density,
+        ..ClothMaterial::default()
+    };
     scene.add_cloth(Placement { pins: vec![pin], ..named("strip") }, strip, material);
     let mut sim = scene.build().unwrap();
     let found = cantilever(&mut sim, tip, Vec3::new(spacing, 0.0, 0.0), 3.0);

@@ -7,7 +7,9 @@
 pub mod law;
 
 use crate::safe::{Detection, Geometry, Plane};
-use littoral_geom::distance::{TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle};
+use littoral_geom::distance::{
+    TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle,
+};
 use littoral_geom::math::{Mat3, Vec3, outer};
 use littoral_geom::mesh::Csr;
 use rayon::prelude::*;
@@ -144,8 +146,12 @@ impl ContactModel {
     ) -> Self {
         let surface = &geometry.surface;
         // Look-ups only: the order of the map is never used.
-        let index: HashMap<[u32; 2], u32> =
-            surface.edges.iter().enumerate().map(|(k, e)| ([e[0].min(e[1]), e[0].max(e[1])], k as u32)).collect();
+        let index: HashMap<[u32; 2], u32> = surface
+            .edges
+            .iter()
+            .enumerate()
+            .map(|(k, e)| ([e[0].min(e[1]), e[0].max(e[1])], k as u32))
+            .collect();
         let mut opposite = vec![[NONE; 2]; surface.edges.len()];
         let mut triangle_edges = Vec::with_capacity(surface.triangles.len());
         for t in &surface.triangles {
@@ -204,7 +210,13 @@ impl ContactModel {
     }
 
     /// The contact that a listed surface pair stands for, if any.
-    fn classify(&self, geometry: &Geometry, x: &[Vec3], plane: &Plane, triangle: Option<u32>) -> Option<(Kind, [u32; 4])> {
+    fn classify(
+        &self,
+        geometry: &Geometry,
+        x: &[Vec3],
+        plane: &Plane,
+        triangle: Option<u32>,
+    ) -> Option<(Kind, [u32; 4])> {
         let q = plane.points;
         let p = q.map(|v| x[v as usize]);
         if let Some(t) = triangle {
@@ -215,7 +227,8 @@ impl ContactModel {
                 TriangleRegion::Edge(k) => {
                     let edge = self.triangle_edges[t as usize][k as usize];
                     let [e0, e1] = geometry.surface.edges[edge as usize];
-                    self.owns_edge(x, edge, d, c.point, false).then_some((Kind::PointEdge, [q[0], e0, e1, q[0]]))
+                    self.owns_edge(x, edge, d, c.point, false)
+                        .then_some((Kind::PointEdge, [q[0], e0, e1, q[0]]))
                 }
                 TriangleRegion::Vertex(k) => {
                     let w = q[1 + k as usize];
@@ -246,21 +259,27 @@ impl ContactModel {
         let split = if kind == Kind::EdgeEdge { 2 } else { 1 };
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
-        let radius =
-            if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        let radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
         if radius <= 0.0 {
             return None;
         }
         let strongest = |f: &[f64]| q[..used].iter().map(|&v| f[v as usize]).fold(0.0_f64, f64::max);
-        let stiffness = self
-            .stiffness
-            .unwrap_or_else(|| (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic)));
+        let stiffness = self.stiffness.unwrap_or_else(|| {
+            (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
+        });
         let friction = (self.friction[a as usize] * self.friction[b as usize]).sqrt();
         Some(Contact { kind, points: q, radius, stiffness, friction })
     }
 
     /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s].
-    pub fn activate(&self, geometry: &Geometry, detection: &Detection, x: &[Vec3], h: f64, out: &mut Contacts) {
+    pub fn activate(
+        &self,
+        geometry: &Geometry,
+        detection: &Detection,
+        x: &[Vec3],
+        h: f64,
+        out: &mut Contacts,
+    ) {
         let planes = &detection.planes[..detection.surface_planes];
         let found: Vec<(Kind, [u32; 4])> = planes
             .par_iter()
@@ -268,10 +287,17 @@ impl ContactModel {
             .filter_map(|p| {
                 let (kind, q) = self.classify(geometry, x, p, (p.side_a == 1).then_some(p.primitives[1]))?;
                 if kind == Kind::EdgeEdge {
-                    let c = closest_edge_edge(x[q[0] as usize], x[q[1] as usize], x[q[2] as usize], x[q[3] as usize]);
+                    let c = closest_edge_edge(
+                        x[q[0] as usize],
+                        x[q[1] as usize],
+                        x[q[2] as usize],
+                        x[q[3] as usize],
+                    );
                     let d = c.point_a - c.point_b;
                     let [ea, eb] = p.primitives;
-                    if !self.owns_edge(x, ea, -d, c.point_a, true) || !self.owns_edge(x, eb, d, c.point_b, true) {
+                    if !self.owns_edge(x, ea, -d, c.point_a, true)
+                        || !self.owns_edge(x, eb, d, c.point_b, true)
+                    {
                         return None;
                     }
                 }
@@ -283,9 +309,8 @@ impl ContactModel {
         keyed.sort_unstable();
         keyed.dedup();
         out.list.clear();
-        out.list.par_extend(
-            keyed.par_iter().with_min_len(512).filter_map(|&(kind, q)| self.finish(kind, q, h)),
-        );
+        out.list
+            .par_extend(keyed.par_iter().with_min_len(512).filter_map(|&(kind, q)| self.finish(kind, q, h)));
         out.index(self.mass.len());
     }
 }
@@ -362,7 +387,8 @@ impl Contacts {
             if bridge.distance >= contact.radius || w == 0.0 {
                 continue;
             }
-            let (force, curvature) = law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let (force, curvature) =
+                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
             let together: f64 = (0..contact.used())
                 .filter(|&s| color_of[contact.points[s] as usize] == color_of[v as usize])
                 .map(|s| bridge.weights[s].abs())
@@ -398,8 +424,7 @@ impl Contacts {
     ) {
         for contact in &self.list {
             let split = if contact.kind == Kind::EdgeEdge { 2 } else { 1 };
-            let (a, b) =
-                (component[contact.points[0] as usize], component[contact.points[split] as usize]);
+            let (a, b) = (component[contact.points[0] as usize], component[contact.points[split] as usize]);
             if a == b {
                 continue;
             }

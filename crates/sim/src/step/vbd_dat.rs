@@ -91,7 +91,13 @@ impl VbdDat {
     }
 
     /// Advances `state`, whose positions are those of `x`, by `h` [s].
-    pub fn step(&mut self, system: &mut System, x: &mut SafePositions, state: &mut Snapshot, h: f64) -> StepReport {
+    pub fn step(
+        &mut self,
+        system: &mut System,
+        x: &mut SafePositions,
+        state: &mut Snapshot,
+        h: f64,
+    ) -> StepReport {
         let start = Instant::now();
         let mut report = StepReport { h, time: state.time + h, kept_motion: 1.0, ..StepReport::default() };
         let mut cuts = Cut::default();
@@ -114,7 +120,8 @@ impl VbdDat {
         report.iterations = self.settings.iterations;
         report.truncated = last.truncated + last.bounded;
         report.contacts = self.contacts.active(&self.work.current).0;
-        let moves: f64 = system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
+        let moves: f64 =
+            system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);
         report.residual = (moves / count as f64).sqrt() / h;
         x.commit(&self.detection, &mut self.dx);
@@ -182,7 +189,8 @@ impl VbdDat {
                 let s = if held[v] { 1.0 } else { share };
                 trial[v] = x[v] + s * wanted[v];
                 if !held[v] {
-                    sums[component[v] as usize] += 0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
+                    sums[component[v] as usize] +=
+                        0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
                 }
             }
             system.elastic.value_by_component(&trial, component, &mut sums);
@@ -217,7 +225,9 @@ impl VbdDat {
             self.guess_margins(system, h);
             self.detect(system, x, h, report);
             let start = Instant::now();
-            for (p, (w, f)) in self.dx.edit().iter_mut().zip(self.work.wanted.iter().zip(&self.detection.frame)) {
+            for (p, (w, f)) in
+                self.dx.edit().iter_mut().zip(self.work.wanted.iter().zip(&self.detection.frame))
+            {
                 *p = *w - *f;
             }
             let request = Request {
@@ -539,7 +549,14 @@ impl Clocks {
     }
 
     /// Moves the clocks on by the fraction of the way that was kept.
-    fn advance(&self, system: &System, state: &mut Snapshot, dx: &Displacement, detection: &Detection, h: f64) {
+    fn advance(
+        &self,
+        system: &System,
+        state: &mut Snapshot,
+        dx: &Displacement,
+        detection: &Detection,
+        h: f64,
+    ) {
         for (k, set) in system.prescribed.iter().enumerate() {
             if !set.acts(state.time) {
                 continue;

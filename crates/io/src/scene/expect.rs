@@ -1,0 +1,125 @@
+//! What a scene says must be true of its motion.
+
+use super::check::{copy_names, objects};
+use super::frame::Frame;
+use super::spec::{MeasureName, Scene};
+use littoral_sim::measure::{Axis, Measure, measure};
+use littoral_sim::simulation::Simulation;
+use std::fmt;
+
+/// Something that must be true of one object at one time. Numbers are in the units and axes of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// Name of the object.
+    pub object: String,
+    /// What is measured.
+    pub measure: MeasureName,
+    /// The measure must not be below this.
+    pub at_least: Option<f64>,
+    /// The measure must not be above this.
+    pub at_most: Option<f64>,
+    /// When [s]; `None` at the end.
+    pub time: Option<f64>,
+    frame: Frame,
+}
+
+impl Expectation {
+    /// The measure in the state of the simulation; NaN when the object is not there.
+    pub fn value(&self, sim: &Simulation) -> f64 {
+        let Some(object) = sim.objects().iter().find(|o| o.name == self.object) else { return f64::NAN };
+        let length = |what| measure(sim, object, what) / self.frame.length(1.0);
+        // An axis of the file that points against ours swaps smallest and largest.
+        let coordinate = |axis: usize, positive: fn(Axis) -> Measure, negative: fn(Axis) -> Measure| {
+            let (axis, sign) = self.frame.axis(axis);
+            let axis = [Axis::X, Axis::Y, Axis::Z][axis];
+            sign * length(if sign > 0.0 { positive(axis) } else { negative(axis) })
+        };
+        match self.measure {
+            MeasureName::MinX => coordinate(0, Measure::Min, Measure::Max),
+            MeasureName::MinY => coordinate(1, Measure::Min, Measure::Max),
+            MeasureName::MinZ => coordinate(2, Measure::Min, Measure::Max),
+            MeasureName::MaxX => coordinate(0, Measure::Max, Measure::Min),
+            MeasureName::MaxY => coordinate(1, Measure::Max, Measure::Min),
+            MeasureName::MaxZ => coordinate(2, Measure::Max, Measure::Min),
+            MeasureName::CenterX => coordinate(0, Measure::Center, Measure::Center),
+            MeasureName::CenterY => coordinate(1, Measure::Center, Measure::Center),
+            MeasureName::CenterZ => coordinate(2, Measure::Center, Measure::Center),
+            MeasureName::MaxSpeed => measure(sim, object, Measure::MaxSpeed),
+            MeasureName::MeanSpeed => measure(sim, object, Measure::MeanSpeed),
+            MeasureName::VolumeRatio => measure(sim, object, Measure::VolumeRatio),
+            MeasureName::AreaRatio => measure(sim, object, Measure::AreaRatio),
+            MeasureName::StretchMax => measure(sim, object, Measure::StretchMax),
+            MeasureName::LagMax => length(Measure::LagMax),
+        }
+    }
+
+    /// The frame at which it must be true: the nearest to its time, of `frames` frames at `fps` frames a second.
+    pub fn frame(&self, fps: f64, frames: u32) -> u32 {
+        self.time.map_or(frames, |time| ((time * fps).round() as u32).min(frames))
+    }
+
+    /// True when a value is within the bounds; never for NaN.
+    pub fn holds(&self, value: f64) -> bool {
+        !value.is_nan() && self.at_least.is_none_or(|b| value >= b) && self.at_most.is_none_or(|b| value <= b)
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of \"{}\"", self.measure.key(), self.object)?;
+        match (self.at_least, self.at_most) {
+            (Some(a), Some(b)) => write!(f, " from {a} to {b}")?,
+            (Some(a), None) => write!(f, " at least {a}")?,
+            (None, Some(b)) => write!(f, " at most {b}")?,
+            (None, None) => {}
+        }
+        match self.time {
+            Some(time) => write!(f, " at {time} s"),
+            None => write!(f, " at the end"),
+        }
+    }
+}
+
+impl MeasureName {
+    /// How a scene file writes it.
+    pub fn key(self) -> &'static str {
+        match self {
+            MeasureName::MinX => "min_x",
+            MeasureName::MinY => "min_y",
+            MeasureName::MinZ => "min_z",
+            MeasureName::MaxX => "max_x",
+            MeasureName::MaxY => "max_y",
+            MeasureName::MaxZ => "max_z",
+            MeasureName::CenterX => "center_x",
+            MeasureName::CenterY => "center_y",
+            MeasureName::CenterZ => "center_z",
+            MeasureName::MaxSpeed => "max_speed",
+            MeasureName::MeanSpeed => "mean_speed",
+            MeasureName::VolumeRatio => "volume_ratio",
+            MeasureName::AreaRatio => "area_ratio",
+            MeasureName::StretchMax => "stretch_max",
+            MeasureName::LagMax => "lag_max",
+        }
+    }
+}
+
+/// The expectations of a scene, one for each object that is named.
+pub(crate) fn expectations(scene: &Scene, frame: Frame) -> Vec<Expectation> {
+    let mut out = Vec::new();
+    for e in &scene.expect {
+        let named = objects(scene).into_iter().find(|(_, name, _)| *name == e.object);
+        let names = match named {
+            Some((_, name, copies)) => copy_names(&name, copies),
+            None => vec![e.object.clone()],
+        };
+        out.extend(names.into_iter().map(|object| Expectation {
+            object,
+            measure: e.measure,
+            at_least: e.at_least,
+            at_most: e.at_most,
+            time: e.time,
+            frame,
+        }));
+    }
+    out
+}

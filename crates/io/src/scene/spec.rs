@@ -1,0 +1,529 @@
+//! What a scene file can say: the top level, the solver, the contact, and what is expected of the end.
+//!
+//! A doc comment of a key becomes its description in the JSON Schema, a `range` its bounds there, and the
+//! loader enforces those very bounds. Lengths, marked [length], are in `units`; all else is SI.
+
+use super::materials::{ClothMaterialSpec, SoftMaterialSpec};
+use super::spec_mesh::Mesh;
+use super::spec_motion::{Motion, Pin, Rotation};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A scene: what there is, how it moves, and how it is simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scene {
+    /// Version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub version: u32,
+    /// A line that says what is to be seen.
+    pub title: String,
+    /// Unit of every length in this file and in its meshes (values marked [length]); all else is SI. Default: m.
+    pub units: Option<Units>,
+    /// The axis that points up, in this file and in its meshes. Frames are always written with z up.
+    pub up: Up,
+    /// Frames a second [1/s].
+    #[schemars(range(min = 0.001, max = 100000))]
+    pub fps: f64,
+    /// Simulated time [s].
+    #[schemars(range(min = 0, max = 1000000))]
+    pub duration: f64,
+    /// Gravity [m/s²]. Default: 9.81 downwards.
+    pub gravity: Option<[f64; 3]>,
+    /// Seed of whatever is random.
+    pub seed: u32,
+    /// How the motion is computed.
+    pub solver: Solver,
+    /// What happens between surfaces that are close.
+    pub contact: Contact,
+    /// Triangles that stretch and bend.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cloth: Vec<Cloth>,
+    /// Bodies of tetrahedra.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub soft: Vec<Soft>,
+    /// Surfaces that stand still or move as prescribed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collider: Vec<Collider>,
+    /// What must be true of the motion; the run says whether it was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expect>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Scene {
+            version: 1,
+            title: String::new(),
+            units: None,
+            up: Up::Z,
+            fps: 24.0,
+            duration: 2.0,
+            gravity: None,
+            seed: 0,
+            solver: Solver::default(),
+            contact: Contact::default(),
+            cloth: Vec::new(),
+            soft: Vec::new(),
+            collider: Vec::new(),
+            expect: Vec::new(),
+        }
+    }
+}
+
+/// A unit of length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Units {
+    /// Metres.
+    M,
+    /// Centimetres.
+    Cm,
+    /// Millimetres.
+    Mm,
+    /// Inches of 25.4 mm.
+    In,
+}
+
+impl Units {
+    /// A length in these units in metres. Divided where the inverse is whole, so that 2 mm and 0.002 m are the
+    /// same bits.
+    pub fn metres(self, length: f64) -> f64 {
+        match self {
+            Units::M => length,
+            Units::Cm => length / 100.0,
+            Units::Mm => length / 1000.0,
+            Units::In => length * 0.0254,
+        }
+    }
+
+    /// The length in these units that `metres` turns into exactly `length` [m]; `None` when rounding forbids it.
+    pub(crate) fn exactly(self, length: f64) -> Option<f64> {
+        let guess = length / self.metres(1.0);
+        [guess, guess.next_up(), guess.next_down()].into_iter().find(|&g| self.metres(g) == length)
+    }
+}
+
+/// The axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Up {
+    /// z: as engineers and Blender have it.
+    Z,
+    /// y: as most film and game programs have it.
+    Y,
+}
+
+/// How the motion is computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Solver {
+    /// Time step [s], or "auto": at most 1/240 s. Either is shortened so that steps divide a frame evenly.
+    pub step: Step,
+    /// The method: vbd, vertex block descent.
+    pub method: Method,
+    /// The split of fluid and solid; without effect in a scene without fluid.
+    pub splitting: Splitting,
+    /// How a displacement is cut so that nothing touches. "none" is for comparison and voids the guarantee.
+    pub truncation: Truncation,
+    /// How the gap of a pair is shared between its two sides.
+    pub gap_split: GapSplit,
+    /// Descent sweeps a step.
+    #[schemars(range(min = 1, max = 100000))]
+    pub iterations: u32,
+    /// Sweeps between two detections of close pairs.
+    #[schemars(range(min = 1, max = 100000))]
+    pub detect_every: u32,
+    /// Fraction of a gap that may be used up between two detections [–].
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub relaxation: f64,
+    /// Spectral radius estimate of the Chebyshev acceleration [–]; 0 turns it off.
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+    pub chebyshev: f64,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        let d = littoral_sim::settings::SolverSettings::default();
+        Solver {
+            step: Step::Auto(Auto::Auto),
+            method: Method::Vbd,
+            splitting: Splitting::Proxy,
+            truncation: Truncation::Planar,
+            gap_split: GapSplit::WaterFilling,
+            iterations: d.iterations,
+            detect_every: d.detect_every,
+            relaxation: d.relaxation,
+            chebyshev: d.chebyshev,
+        }
+    }
+}
+
+/// A time step [s] or "auto".
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Step {
+    /// At most 1/240 s.
+    Auto(Auto),
+    /// At most this [s].
+    Seconds(#[schemars(range(min = 0.000000001, max = 1))] f64),
+}
+
+/// The word "auto".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Auto {
+    /// Chosen by the program.
+    Auto,
+}
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Step;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number of seconds or \"auto\"")
+            }
+            fn visit_f64<E>(self, seconds: f64) -> Result<Step, E> {
+                Ok(Step::Seconds(seconds))
+            }
+            fn visit_i64<E>(self, seconds: i64) -> Result<Step, E> {
+                Ok(Step::Seconds(seconds as f64))
+            }
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Step, E> {
+                match word {
+                    "auto" => Ok(Step::Auto(Auto::Auto)),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(word), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// The method that computes the motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Vertex block descent.
+    Vbd,
+    /// Projected Newton: not available in this version.
+    Newton,
+}
+
+/// The split of fluid and solid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Splitting {
+    /// Two phases, with a contact proxy.
+    Proxy,
+    /// Three phases, with a contact proxy.
+    ProxyThreePhase,
+    /// Two phases, without a proxy.
+    Baseline,
+    /// Everything at once.
+    Joint,
+}
+
+/// How a displacement is cut so that nothing touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Truncation {
+    /// A division plane per pair.
+    Planar,
+    /// Half the smallest gap of each vertex, in every direction.
+    Isotropic,
+    /// Projection onto the division planes.
+    Project,
+    /// One step length for all, from continuous collision detection.
+    Ccd,
+    /// No truncation: for comparison; the guarantee does not hold.
+    None,
+}
+
+/// How the gap of a pair is shared between its two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapSplit {
+    /// In proportion to each side's approach.
+    Proportional,
+    /// The slower side gets what it needs up to a half, the faster side the rest.
+    WaterFilling,
+}
+
+/// What happens between surfaces that are close.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Contact {
+    /// Distance [length] below which surfaces push each other. Default: 2 mm.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: Option<f64>,
+    /// Coulomb friction coefficient [–]. Default: 0.3.
+    #[schemars(range(min = 0, max = 1000))]
+    pub friction: Option<f64>,
+    /// Contact stiffness [N/m]. Default: from the masses and the step.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub stiffness: Option<f64>,
+    /// Speed [m/s] below which friction is regularised. Default: 1 mm/s.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub friction_speed: Option<f64>,
+}
+
+/// Factors along the axes of a mesh: one number for all three, or three.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scale {
+    /// The same along every axis [–].
+    Uniform(#[schemars(extend("exclusiveMinimum" = 0))] f64),
+    /// Along x, y and z [–].
+    Axes(#[schemars(inner(range(min = 0.000000001)))] [f64; 3]),
+}
+
+impl Scale {
+    /// The three factors.
+    pub fn factors(self) -> [f64; 3] {
+        match self {
+            Scale::Uniform(s) => [s; 3],
+            Scale::Axes(s) => s,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Scale;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number or an array of three numbers")
+            }
+            fn visit_f64<E>(self, s: f64) -> Result<Scale, E> {
+                Ok(Scale::Uniform(s))
+            }
+            fn visit_i64<E>(self, s: i64) -> Result<Scale, E> {
+                Ok(Scale::Uniform(s as f64))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Scale, A::Error> {
+                let d = serde::de::value::SeqAccessDeserializer::new(seq);
+                <[f64; 3]>::deserialize(d).map(Scale::Axes)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// The same object several times, each moved on from the one before; their names end in -0, -1, …
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Copies {
+    /// How many there are in all.
+    #[schemars(range(min = 1, max = 10000))]
+    pub count: u32,
+    /// From one to the next [length].
+    pub offset: [f64; 3],
+    /// Turn about the vertical axis through `position` from one to the next [°].
+    pub turn_deg: f64,
+}
+
+impl Default for Copies {
+    fn default() -> Self {
+        Copies { count: 1, offset: [0.0; 3], turn_deg: 0.0 }
+    }
+}
+
+/// A cloth: triangles that stretch and bend. Its rest shape is the mesh, scaled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cloth {
+    /// A name, unique in the scene. Default: cloth and a number.
+    pub name: String,
+    /// The surface.
+    pub mesh: Mesh,
+    /// Where the origin of the mesh is put [length].
+    pub position: [f64; 3],
+    /// How the mesh is turned about its origin, before it is put in place.
+    #[serde(skip_serializing_if = "Rotation::is_none")]
+    pub rotation: Rotation,
+    /// How the mesh is scaled, before it is turned.
+    pub scale: Scale,
+    /// Initial velocity [m/s].
+    pub velocity: [f64; 3],
+    /// Initial angular velocity about the centre of mass [rad/s].
+    pub spin: [f64; 3],
+    /// A preset by its name, or a table of values.
+    pub material: ClothMaterialSpec,
+    /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
+    #[schemars(range(min = 0, max = 1000))]
+    pub friction: Option<f64>,
+    /// Vertices that are held or moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pin: Vec<Pin>,
+    /// More of the same.
+    pub copies: Option<Copies>,
+}
+
+impl Default for Cloth {
+    fn default() -> Self {
+        Cloth {
+            name: String::new(),
+            mesh: Mesh::Grid(Default::default()),
+            position: [0.0; 3],
+            rotation: Rotation::default(),
+            scale: Scale::Uniform(1.0),
+            velocity: [0.0; 3],
+            spin: [0.0; 3],
+            material: ClothMaterialSpec::default(),
+            friction: None,
+            pin: Vec::new(),
+            copies: None,
+        }
+    }
+}
+
+/// A soft body of tetrahedra. Its rest shape is the mesh, scaled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Soft {
+    /// A name, unique in the scene. Default: soft and a number.
+    pub name: String,
+    /// Tetrahedra from a file (.msh, .vtk), a box with cells, or a closed surface that is filled.
+    pub mesh: Mesh,
+    /// Edge length [length] of the tetrahedra that fill a surface. Default: a tenth of its largest extent.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub fill: Option<f64>,
+    /// Where the origin of the mesh is put [length].
+    pub position: [f64; 3],
+    /// How the mesh is turned about its origin, before it is put in place.
+    #[serde(skip_serializing_if = "Rotation::is_none")]
+    pub rotation: Rotation,
+    /// How the mesh is scaled, before it is turned.
+    pub scale: Scale,
+    /// Initial velocity [m/s].
+    pub velocity: [f64; 3],
+    /// Initial angular velocity about the centre of mass [rad/s].
+    pub spin: [f64; 3],
+    /// A preset by its name, or a table of values.
+    pub material: SoftMaterialSpec,
+    /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
+    #[schemars(range(min = 0, max = 1000))]
+    pub friction: Option<f64>,
+    /// Vertices that are held or moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pin: Vec<Pin>,
+    /// More of the same.
+    pub copies: Option<Copies>,
+}
+
+impl Default for Soft {
+    fn default() -> Self {
+        Soft {
+            name: String::new(),
+            mesh: Mesh::Box(Default::default()),
+            fill: None,
+            position: [0.0; 3],
+            rotation: Rotation::default(),
+            scale: Scale::Uniform(1.0),
+            velocity: [0.0; 3],
+            spin: [0.0; 3],
+            material: SoftMaterialSpec::default(),
+            friction: None,
+            pin: Vec::new(),
+            copies: None,
+        }
+    }
+}
+
+/// A collider: a surface that stands still or moves as prescribed. Open, crossing or broken surfaces are fine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Collider {
+    /// A name, unique in the scene. Default: collider and a number.
+    pub name: String,
+    /// The surface.
+    pub mesh: Mesh,
+    /// Where the origin of the mesh is put [length].
+    pub position: [f64; 3],
+    /// How the mesh is turned about its origin, before it is put in place.
+    #[serde(skip_serializing_if = "Rotation::is_none")]
+    pub rotation: Rotation,
+    /// How the mesh is scaled, before it is turned.
+    pub scale: Scale,
+    /// How it moves. Default: not at all.
+    #[serde(skip_serializing_if = "Motion::is_none")]
+    pub motion: Motion,
+    /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
+    #[schemars(range(min = 0, max = 1000))]
+    pub friction: Option<f64>,
+    /// More of the same.
+    pub copies: Option<Copies>,
+}
+
+impl Default for Collider {
+    fn default() -> Self {
+        Collider {
+            name: String::new(),
+            mesh: Mesh::Plane(Default::default()),
+            position: [0.0; 3],
+            rotation: Rotation::default(),
+            scale: Scale::Uniform(1.0),
+            motion: Motion::default(),
+            friction: None,
+            copies: None,
+        }
+    }
+}
+
+/// Something that must be true of an object at a time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expect {
+    /// Name of the object; the name of an object with copies stands for each of them.
+    pub object: String,
+    /// What is measured.
+    pub measure: MeasureName,
+    /// The measure must not be below this.
+    pub at_least: Option<f64>,
+    /// The measure must not be above this.
+    pub at_most: Option<f64>,
+    /// When [s]. Default: at the end.
+    #[schemars(range(min = 0))]
+    pub time: Option<f64>,
+}
+
+/// What is measured of an object. Heights and centres are along the axes of this file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasureName {
+    /// Smallest x [length].
+    MinX,
+    /// Smallest y [length].
+    MinY,
+    /// Smallest z [length].
+    #[default]
+    MinZ,
+    /// Largest x [length].
+    MaxX,
+    /// Largest y [length].
+    MaxY,
+    /// Largest z [length].
+    MaxZ,
+    /// x of the centre of the area (cloth, colliders) or the volume (soft bodies) [length].
+    CenterX,
+    /// y of the centre [length].
+    CenterY,
+    /// z of the centre [length].
+    CenterZ,
+    /// Largest speed of a vertex [m/s].
+    MaxSpeed,
+    /// Mean speed of the vertices [m/s].
+    MeanSpeed,
+    /// Volume over rest volume, of a soft body [–].
+    VolumeRatio,
+    /// Area over rest area, of a surface [–].
+    AreaRatio,
+    /// Largest length over rest length of an edge [–].
+    StretchMax,
+    /// Largest distance so far between a prescribed vertex and where it should be [length].
+    LagMax,
+}

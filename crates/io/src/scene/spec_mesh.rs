@@ -1,0 +1,362 @@
+//! What a scene file can say about meshes: shapes made on the spot, and files.
+//!
+//! Shapes are centred at the origin of the object; "vertical" is the up axis of the scene.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A mesh: one shape with its sizes, or a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mesh {
+    /// A file: .obj, .ply, .stl, .msh or .vtk; the path is relative to the scene file.
+    File(String),
+    /// A horizontal rectangle of quads with alternating diagonals.
+    Grid(Grid),
+    /// A horizontal rectangle of two triangles, as ground or wall.
+    Plane(Plane),
+    /// A box.
+    Box(Cuboid),
+    /// A sphere: an icosahedron, subdivided.
+    Sphere(Sphere),
+    /// An ellipsoid: an icosahedron, subdivided and stretched.
+    Ellipsoid(Ellipsoid),
+    /// A vertical cylinder, closed.
+    Cylinder(Cylinder),
+    /// The wall of a vertical cylinder.
+    Tube(Cylinder),
+    /// A vertical cylinder between two half spheres.
+    Capsule(Capsule),
+    /// A horizontal ring.
+    Torus(Torus),
+    /// A vertical gear with trapezoidal teeth.
+    Gear(Gear),
+    /// A rolled-up strip, its axis horizontal (along the file's y for z up, along −z for y up).
+    Spiral(Spiral),
+    /// A closed belt over two parallel drums, one behind the other along x.
+    Belt(Belt),
+    /// A half sphere, open at the top.
+    Bowl(Bowl),
+    /// A wall and a floor, without thickness, open at the top.
+    Cup(Cup),
+}
+
+/// A horizontal rectangle of quads with alternating diagonals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Grid {
+    /// Extents [length].
+    #[schemars(inner(range(min = 0.000000001)))]
+    pub size: [f64; 2],
+    /// Number of quads along each extent.
+    #[schemars(inner(range(min = 1, max = 4096)))]
+    pub cells: [u32; 2],
+}
+
+impl Default for Grid {
+    fn default() -> Self {
+        Grid { size: [1.0; 2], cells: [40; 2] }
+    }
+}
+
+/// A horizontal rectangle of two triangles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plane {
+    /// Extents [length].
+    #[schemars(inner(range(min = 0.000000001)))]
+    pub size: [f64; 2],
+}
+
+impl Default for Plane {
+    fn default() -> Self {
+        Plane { size: [4.0; 2] }
+    }
+}
+
+/// A box.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cuboid {
+    /// Extents along x, y and z [length].
+    #[schemars(inner(range(min = 0.000000001)))]
+    pub size: [f64; 3],
+    /// Number of cells along x, y and z. Default: one each; of a soft body, cubes of edge `fill`.
+    #[schemars(inner(inner(range(min = 1, max = 1024))))]
+    pub cells: Option<[u32; 3]>,
+}
+
+impl Default for Cuboid {
+    fn default() -> Self {
+        Cuboid { size: [0.2; 3], cells: None }
+    }
+}
+
+/// A sphere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sphere {
+    /// Radius [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// How often the 20 triangles of the icosahedron are quartered.
+    #[schemars(range(min = 0, max = 7))]
+    pub subdivisions: u32,
+}
+
+impl Default for Sphere {
+    fn default() -> Self {
+        Sphere { radius: 0.1, subdivisions: 3 }
+    }
+}
+
+/// An ellipsoid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ellipsoid {
+    /// Half axes along x, y and z [length].
+    #[schemars(inner(range(min = 0.000000001)))]
+    pub radii: [f64; 3],
+    /// How often the 20 triangles of the icosahedron are quartered.
+    #[schemars(range(min = 0, max = 7))]
+    pub subdivisions: u32,
+}
+
+impl Default for Ellipsoid {
+    fn default() -> Self {
+        Ellipsoid { radii: [0.15, 0.1, 0.1], subdivisions: 3 }
+    }
+}
+
+/// A vertical cylinder, closed or only its wall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cylinder {
+    /// Radius [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Height [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub height: f64,
+    /// Number of quads around.
+    #[schemars(range(min = 3, max = 4096))]
+    pub segments: u32,
+    /// Number of quads along.
+    #[schemars(range(min = 1, max = 4096))]
+    pub rings: u32,
+}
+
+impl Default for Cylinder {
+    fn default() -> Self {
+        Cylinder { radius: 0.1, height: 0.3, segments: 32, rings: 8 }
+    }
+}
+
+/// A vertical cylinder between two half spheres.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Capsule {
+    /// Radius [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Height of the straight part [length].
+    #[schemars(range(min = 0))]
+    pub height: f64,
+    /// Number of quads around.
+    #[schemars(range(min = 3, max = 4096))]
+    pub segments: u32,
+}
+
+impl Default for Capsule {
+    fn default() -> Self {
+        Capsule { radius: 0.08, height: 0.2, segments: 32 }
+    }
+}
+
+/// A horizontal ring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Torus {
+    /// Radius of the centre line [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub major: f64,
+    /// Radius of the tube [length], below `major`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub minor: f64,
+    /// Number of quads around the ring and around the tube.
+    #[schemars(inner(range(min = 3, max = 4096)))]
+    pub segments: [u32; 2],
+}
+
+impl Default for Torus {
+    fn default() -> Self {
+        Torus { major: 0.1, minor: 0.04, segments: [48, 20] }
+    }
+}
+
+/// A vertical gear with trapezoidal teeth; tooth 0 is centred on +x.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gear {
+    /// Radius at the tips [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub outer: f64,
+    /// Radius between the teeth [length], below `outer`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub root: f64,
+    /// Number of teeth.
+    #[schemars(range(min = 3, max = 1024))]
+    pub teeth: u32,
+    /// Height [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub height: f64,
+    /// Number of quads along the height.
+    #[schemars(range(min = 1, max = 4096))]
+    pub layers: u32,
+}
+
+impl Default for Gear {
+    fn default() -> Self {
+        Gear { outer: 0.1, root: 0.08, teeth: 12, height: 0.2, layers: 4 }
+    }
+}
+
+/// A rolled-up strip: an Archimedean spiral from the inner end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spiral {
+    /// Length of the strip [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub length: f64,
+    /// Width of the strip [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub width: f64,
+    /// Radius of the inner end [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub inner: f64,
+    /// Distance between two layers [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub pitch: f64,
+    /// Number of quads along and across the strip.
+    #[schemars(inner(range(min = 1, max = 4096)))]
+    pub cells: [u32; 2],
+}
+
+impl Default for Spiral {
+    fn default() -> Self {
+        Spiral { length: 2.0, width: 0.3, inner: 0.05, pitch: 0.006, cells: [200, 12] }
+    }
+}
+
+/// A closed belt over two parallel drums at x = ∓ distance/2, axes along y (z up) or z (y up).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Belt {
+    /// Radii over the two drums [length]; its quads dip below a circle by step²/8 radius.
+    #[schemars(inner(range(min = 0.000000001)))]
+    pub radii: [f64; 2],
+    /// Distance between the axes [length], not below the difference of the radii.
+    #[schemars(range(min = 0))]
+    pub distance: f64,
+    /// Width [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub width: f64,
+    /// Number of quads around and across.
+    #[schemars(inner(range(min = 1, max = 4096)))]
+    pub cells: [u32; 2],
+}
+
+impl Default for Belt {
+    fn default() -> Self {
+        Belt { radii: [0.1; 2], distance: 0.5, width: 0.2, cells: [120, 10] }
+    }
+}
+
+/// A half sphere, open at the top.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bowl {
+    /// Outer radius [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Thickness of the wall [length], below `radius`; 0 is a surface without thickness.
+    #[schemars(range(min = 0))]
+    pub thickness: f64,
+    /// Number of quads around.
+    #[schemars(range(min = 3, max = 4096))]
+    pub segments: u32,
+}
+
+impl Default for Bowl {
+    fn default() -> Self {
+        Bowl { radius: 0.2, thickness: 0.01, segments: 48 }
+    }
+}
+
+/// A wall and a floor, without thickness, open at the top.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cup {
+    /// Radius [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Height [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub height: f64,
+    /// Number of quads around.
+    #[schemars(range(min = 3, max = 4096))]
+    pub segments: u32,
+}
+
+impl Default for Cup {
+    fn default() -> Self {
+        Cup { radius: 0.1, height: 0.2, segments: 40 }
+    }
+}
+
+impl Mesh {
+    /// The key that names it.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Mesh::File(_) => "file",
+            Mesh::Grid(_) => "grid",
+            Mesh::Plane(_) => "plane",
+            Mesh::Box(_) => "box",
+            Mesh::Sphere(_) => "sphere",
+            Mesh::Ellipsoid(_) => "ellipsoid",
+            Mesh::Cylinder(_) => "cylinder",
+            Mesh::Tube(_) => "tube",
+            Mesh::Capsule(_) => "capsule",
+            Mesh::Torus(_) => "torus",
+            Mesh::Gear(_) => "gear",
+            Mesh::Spiral(_) => "spiral",
+            Mesh::Belt(_) => "belt",
+            Mesh::Bowl(_) => "bowl",
+            Mesh::Cup(_) => "cup",
+        }
+    }
+
+    /// About how many vertices its surface has; 0 for a file.
+    pub(crate) fn vertex_estimate(&self) -> f64 {
+        let product = |c: [u32; 2]| f64::from(c[0]) * f64::from(c[1]);
+        match self {
+            Mesh::File(_) => 0.0,
+            Mesh::Grid(g) => product(g.cells),
+            Mesh::Plane(_) => 4.0,
+            Mesh::Box(b) => {
+                let [x, y, z] = b.cells.unwrap_or([1; 3]).map(f64::from);
+                2.0 * (x * y + y * z + z * x)
+            }
+            Mesh::Sphere(s) => 10.0 * 4f64.powi(s.subdivisions as i32),
+            Mesh::Ellipsoid(s) => 10.0 * 4f64.powi(s.subdivisions as i32),
+            Mesh::Cylinder(c) | Mesh::Tube(c) => product([c.segments, c.segments / 3 + c.rings]),
+            Mesh::Capsule(c) => product([c.segments, 5 * c.segments]),
+            Mesh::Torus(t) => product(t.segments),
+            Mesh::Gear(g) => product([4 * g.teeth, g.teeth + g.layers]),
+            Mesh::Spiral(s) => product(s.cells),
+            Mesh::Belt(b) => product(b.cells),
+            Mesh::Bowl(b) => product([b.segments, b.segments / 2]),
+            Mesh::Cup(c) => product([c.segments, 5 * c.segments]),
+        }
+    }
+}

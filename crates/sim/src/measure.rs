@@ -1,0 +1,201 @@
+//! Numbers about an object in motion that a scene can expect: heights, centres, speeds, stretch, volume.
+//!
+//! Read from a simulation's public state; nothing here takes part in a step.
+
+use crate::model::{Object, ObjectKind};
+use crate::simulation::Simulation;
+use littoral_geom::math::Vec3;
+use littoral_geom::mesh::{tet_volume, triangle_area, unique_edges};
+
+/// A coordinate axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// x.
+    X,
+    /// y.
+    Y,
+    /// z.
+    Z,
+}
+
+impl Axis {
+    /// The component of a vector along it.
+    #[inline]
+    pub fn of(self, v: Vec3) -> f64 {
+        match self {
+            Axis::X => v.x,
+            Axis::Y => v.y,
+            Axis::Z => v.z,
+        }
+    }
+}
+
+/// What is measured of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Smallest coordinate of a vertex [m].
+    Min(Axis),
+    /// Largest coordinate of a vertex [m].
+    Max(Axis),
+    /// Coordinate of the centre [m]: of the volume of a soft body, of the area of a surface.
+    Center(Axis),
+    /// Largest speed of a vertex [m/s].
+    MaxSpeed,
+    /// Mean speed of the vertices [m/s].
+    MeanSpeed,
+    /// Volume over rest volume of a soft body [–]; inverted tets count negative. NaN for a surface.
+    VolumeRatio,
+    /// Area over rest area of the surface [–].
+    AreaRatio,
+    /// Largest length over rest length of an edge of the surface [–].
+    StretchMax,
+    /// Largest distance so far of a prescribed vertex from where it should be [m].
+    LagMax,
+}
+
+/// Measures an object of the simulation. An object without vertices has NaN.
+pub fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
+    let (x, v) = (&sim.state().x[object.range()], &sim.state().v[object.range()]);
+    if x.is_empty() {
+        return f64::NAN;
+    }
+    match what {
+        Measure::Min(axis) => x.iter().map(|&p| axis.of(p)).fold(f64::INFINITY, f64::min),
+        Measure::Max(axis) => x.iter().map(|&p| axis.of(p)).fold(f64::NEG_INFINITY, f64::max),
+        Measure::Center(axis) => axis.of(center(sim, object)),
+        Measure::MaxSpeed => v.iter().map(|v| v.length()).fold(0.0, f64::max),
+        Measure::MeanSpeed => v.iter().map(|v| v.length()).sum::<f64>() / v.len() as f64,
+        Measure::VolumeRatio => volume(sim, object, &sim.state().x) / volume(sim, object, sim.x_rest()),
+        Measure::AreaRatio => area(sim, object, &sim.state().x) / area(sim, object, sim.x_rest()),
+        Measure::StretchMax => stretch_max(sim, object),
+        Measure::LagMax => {
+            let index = sim.objects().iter().position(|o| o.name == object.name);
+            index.and_then(|i| sim.state().lag_max.get(i)).copied().unwrap_or(0.0)
+        }
+    }
+}
+
+/// Elements of an object: all of their corners are its points, so the first tells.
+fn elements<const N: usize>(all: &[[u32; N]], object: &Object) -> impl Iterator<Item = [u32; N]> {
+    let range = object.range();
+    all.iter().filter(move |e| range.contains(&(e[0] as usize))).copied()
+}
+
+fn at<const N: usize>(x: &[Vec3], element: [u32; N]) -> [Vec3; N] {
+    element.map(|c| x[c as usize])
+}
+
+fn area(sim: &Simulation, object: &Object, x: &[Vec3]) -> f64 {
+    elements(sim.triangles(), object).map(|t| triangle_area(at(x, t))).sum()
+}
+
+fn volume(sim: &Simulation, object: &Object, x: &[Vec3]) -> f64 {
+    elements(sim.tets(), object).map(|t| tet_volume(at(x, t))).sum()
+}
+
+/// Σ w c / Σ w over the elements, with volumes or areas w and centroids c.
+fn center(sim: &Simulation, object: &Object) -> Vec3 {
+    let x = &sim.state().x;
+    let (mut sum, mut weight) = (Vec3::ZERO, 0.0);
+    let mut add = |w: f64, c: Vec3| {
+        sum += w * c;
+        weight += w;
+    };
+    match object.kind {
+        ObjectKind::Soft => elements(sim.tets(), object).for_each(|t| {
+            let corners = at(x, t);
+            add(tet_volume(corners), corners.iter().sum::<Vec3>() / 4.0);
+        }),
+        ObjectKind::Cloth | ObjectKind::Collider => elements(sim.triangles(), object).for_each(|t| {
+            let corners = at(x, t);
+            add(triangle_area(corners), corners.iter().sum::<Vec3>() / 3.0);
+        }),
+    }
+    sum / weight
+}
+
+fn stretch_max(sim: &Simulation, object: &Object) -> f64 {
+    let triangles: Vec<[u32; 3]> = elements(sim.triangles(), object).collect();
+    let length = |x: &[Vec3], e: [u32; 2]| {
+        let [a, b] = at(x, e);
+        a.distance(b)
+    };
+    (unique_edges(&triangles).into_iter())
+        .map(|e| length(&sim.state().x, e) / length(sim.x_rest(), e))
+        .fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motion::Motion;
+    use crate::scene::{ClothMaterial, Placement, SceneBuilder, SoftMaterial};
+    use crate::settings::{ContactSettings, SolverSettings};
+    use littoral_geom::mesh::{TetMesh, TriMesh};
+
+    fn named(name: &str) -> Placement {
+        Placement { name: name.to_owned(), ..Placement::default() }
+    }
+
+    /// A unit square of two triangles, a unit right-angled tet, and a wall, far from each other.
+    fn scene() -> Simulation {
+        let square = |z: f64| TriMesh {
+            vertices: [[0., 0.], [1., 0.], [1., 1.], [0., 1.]].map(|[x, y]| Vec3::new(x, y, z)).to_vec(),
+            triangles: vec![[0, 1, 2], [0, 2, 3]],
+        };
+        let corner = Vec3::new(10.0, 0.0, 0.0);
+        let tet = TetMesh {
+            vertices: [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].map(|p| corner + p).to_vec(),
+            tets: vec![[0, 1, 2, 3]],
+        };
+        let mut builder = SceneBuilder::new(SolverSettings::default(), ContactSettings::default());
+        builder.add_cloth(named("sheet"), square(0.0), ClothMaterial::default());
+        builder.add_soft(named("body"), tet, SoftMaterial::default());
+        builder.add_collider(named("wall"), square(5.0), Motion::Static);
+        builder.build().unwrap()
+    }
+
+    /// Applies a map of positions and a velocity to every point.
+    fn moved(mut sim: Simulation, map: impl Fn(Vec3) -> Vec3, v: Vec3) -> Simulation {
+        let mut state = sim.state().clone();
+        state.x.iter_mut().for_each(|x| *x = map(*x));
+        state.v.fill(v);
+        sim.restore(state);
+        sim
+    }
+
+    fn get(sim: &Simulation, name: &str, what: Measure) -> f64 {
+        let object = sim.objects().iter().find(|o| o.name == name).unwrap();
+        measure(sim, object, what)
+    }
+
+    #[test]
+    fn centres_are_those_of_area_and_volume() {
+        let sim = scene();
+        assert_eq!(get(&sim, "sheet", Measure::Center(Axis::X)), 0.5);
+        assert_eq!(get(&sim, "body", Measure::Center(Axis::Z)), 0.25);
+        assert_eq!(get(&sim, "wall", Measure::Center(Axis::Z)), 5.0);
+        assert_eq!(get(&sim, "body", Measure::Min(Axis::X)), 10.0);
+        assert_eq!(get(&sim, "body", Measure::Max(Axis::Y)), 1.0);
+    }
+
+    #[test]
+    fn a_stretch_along_x_shows_in_area_volume_and_edges() {
+        let sim = moved(scene(), |p| Vec3::new(1.25 * p.x, p.y, p.z), Vec3::new(3.0, 0.0, 4.0));
+        for (name, what) in
+            [("sheet", Measure::AreaRatio), ("sheet", Measure::StretchMax), ("body", Measure::VolumeRatio)]
+        {
+            // A few roundings of coordinates near ten.
+            assert!((get(&sim, name, what) - 1.25).abs() < 1e-14, "{what:?}");
+        }
+        assert_eq!(get(&sim, "sheet", Measure::MaxSpeed), 5.0);
+        assert_eq!(get(&sim, "sheet", Measure::MeanSpeed), 5.0);
+    }
+
+    #[test]
+    fn a_mirrored_body_has_negative_volume() {
+        let sim = moved(scene(), |p| Vec3::new(-p.x, p.y, p.z), Vec3::ZERO);
+        assert_eq!(get(&sim, "body", Measure::VolumeRatio), -1.0);
+        assert!(get(&sim, "sheet", Measure::VolumeRatio).is_nan());
+    }
+}
