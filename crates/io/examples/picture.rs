@@ -12,7 +12,8 @@ fn sheet(s: f64, angle: f64) -> Vec3 {
     let hang = (s - leaves).max(0.0);
     let (mut r, mut z) = (BALL * on_ball.sin(), 0.36 + BALL * on_ball.cos());
     let fold = (9.0 * angle + 0.5 * (2.0 * angle).sin()).cos();
-    let floor = 0.012 + 0.05 * (0.5 + 0.5 * (9.0 * angle + 6.0 * s).sin()) * ((hang - 0.4) / 0.3).clamp(0.0, 1.0);
+    let floor =
+        0.012 + 0.05 * (0.5 + 0.5 * (9.0 * angle + 6.0 * s).sin()) * ((hang - 0.4) / 0.3).clamp(0.0, 1.0);
     r += 0.28 * hang + 0.22 * hang.min(0.5) * fold * (hang / 0.3).min(1.0);
     z -= 0.93 * hang;
     if z < floor {
@@ -73,8 +74,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Vec3::new(2.4 * s - 1.2, -0.9 + 0.15 * (9.0 * s).sin(), 0.02 + 0.3 * (std::f64::consts::PI * s).sin())
     }));
     let rope: Vec<[u32; 2]> = (0..60).map(|k| [first + k, first + k + 1]).collect();
-    let balls: Vec<Vec3> =
-        (0..40).map(|k| Vec3::new(0.9 + 0.07 * f64::from(k % 7), 0.5 + 0.07 * f64::from(k / 7), 0.035)).collect();
+    let balls: Vec<Vec3> = (0..40)
+        .map(|k| Vec3::new(0.9 + 0.07 * f64::from(k % 7), 0.5 + 0.07 * f64::from(k / 7), 0.035))
+        .collect();
 
     // 3. The scene, its camera and the picture.
     let named = |name, kind| Object { name, kind, color: None };
@@ -96,7 +98,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Scene::default()
     };
     let edges = std::env::args().any(|a| a == "--edges");
-    let options = PictureOptions { edges, label: "frame 120  t = 2.000 s".into(), ..PictureOptions::default() };
+    let options =
+        PictureOptions { edges, label: "frame 120  t = 2.000 s".into(), ..PictureOptions::default() };
     let camera = Camera::auto(&scene, &[], 1280.0 / 720.0);
     let start = std::time::Instant::now();
     let picture = render(&scene, &camera, &options);

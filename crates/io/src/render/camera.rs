@@ -103,7 +103,8 @@ fn framed_box(scene: &Scene, extents: &Extents, boxes: &[Aabb]) -> Aabb {
     let near = moving.inflated(0.25 * size);
     let mut framed = moving;
     for (object, b) in scene.objects.iter().zip(&extents.objects) {
-        if object.kind == Kind::Collider && is_box(b) && b.extent().length() < 1.2 * size && b.overlaps(&near) {
+        if object.kind == Kind::Collider && is_box(b) && b.extent().length() < 1.2 * size && b.overlaps(&near)
+        {
             framed = framed.union(Aabb { min: b.min.max(near.min), max: b.max.min(near.max) });
         }
     }

@@ -192,7 +192,8 @@ impl<'a> Shading<'a> {
             let bead = &self.stage.beads[id as usize - faces.len()];
             let p = o + hit_bead(o, d, bead)? * d;
             let axis = bead.b - bead.a;
-            let along = ((p - bead.a).dot(axis) / axis.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let along =
+                ((p - bead.a).dot(axis) / axis.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
             let n = (p - bead.a - along * axis) / bead.radius;
             let paint = self.paint(bead.object);
             return Some(Hit {
@@ -243,7 +244,8 @@ impl<'a> Shading<'a> {
         let key_light = if cos > 0.0 { cos * self.lights.key(hit.p, flat, subset, phase) } else { 0.0 };
         let sky = self.lights.sky(hit.p, n, subset);
         let bounce = 0.5 - 0.5 * hit.normal.dot(up) as f32;
-        let mut light = [0, 1, 2].map(|c| KEY * key_light * KEY_COLOR[c] + SKY * sky * SKY_COLOR[c] + BOUNCE * bounce);
+        let mut light =
+            [0, 1, 2].map(|c| KEY * key_light * KEY_COLOR[c] + SKY * sky * SKY_COLOR[c] + BOUNCE * bounce);
         // A floor of light: nothing is black.
         light = light.map(|l| l + 0.03);
 

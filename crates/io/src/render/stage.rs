@@ -226,7 +226,13 @@ fn faces(scene: &Scene, extents: &Extents, up: Vec3) -> Vec<Face> {
             let sum = ring.iter().fold(Vec3::ZERO, |sum, &g| {
                 // A neighbour of opposite orientation counts with its other side.
                 let cos = own.dot(faces[g as usize].normal);
-                let side = if cos > CREASE_COS { 1.0 } else if cos < -CREASE_COS { -1.0 } else { 0.0 };
+                let side = if cos > CREASE_COS {
+                    1.0
+                } else if cos < -CREASE_COS {
+                    -1.0
+                } else {
+                    0.0
+                };
                 sum + side * weighted[g as usize]
             });
             sum.try_normalize().unwrap_or(own)
