@@ -20,8 +20,9 @@ pub struct RotationSvd {
 /// Sweeps of three Jacobi rotations. Convergence is quadratic: five suffice in 10⁶ random matrices.
 const SWEEPS: usize = 12;
 
-/// Columns count as orthogonal when their cosine is below this: a rounding error of their dot product.
-const ORTHOGONAL: f64 = 1e-16;
+/// Columns count as orthogonal when their cosine is below this: a few rounding errors of their dot product. With
+/// 10⁻¹⁶ the rotations of some matrices do not end.
+const ORTHOGONAL: f64 = 6e-16;
 
 /// Decomposes any finite matrix, also singular or zero ones. What is not finite comes out as NaN singular values.
 pub fn svd(f: Mat3) -> RotationSvd {
@@ -83,7 +84,7 @@ fn orthogonalize(a: &mut [Vec3; 3], v: &mut [Vec3; 3], p: usize, q: usize) -> bo
     true
 }
 
-/// Newton steps for the largest root in `polar_rotation`; well-conditioned matrices need four to six.
+/// Newton steps for the largest root in `polar_rotation`; the matrices that it is for need three to nine.
 const NEWTON_STEPS: usize = 24;
 
 /// Least (σ₁+σ₂)(σ₂+σ₃)(σ₃+σ₁)/(σ₁+σ₂+σ₃)³ for the closed form of `polar_rotation`; 8/27 for a rotation. The error
@@ -149,10 +150,8 @@ pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
         let mut turned = false;
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {
             let off = a[i][j];
-            // Below a rounding error of the eigenvalues.
-            if off.abs() <= 0.5 * f64::EPSILON * (a[i][i].abs() + a[j][j].abs()) * ORTHOGONAL
-                || !off.is_finite()
-            {
+            // Half a rounding error of the eigenvalues.
+            if off.abs() <= 0.5 * f64::EPSILON * (a[i][i].abs() + a[j][j].abs()) || !off.is_finite() {
                 continue;
             }
             turned = true;

@@ -181,11 +181,12 @@ fn least_eigenvalue(m: &[Vec<f64>]) -> f64 {
                 let t = 1f64.copysign(tau) / (tau.abs() + tau.hypot(1.0));
                 let c = 1.0 / t.hypot(1.0);
                 let s = c * t;
-                for k in 0..n {
-                    (a[k][p], a[k][q]) = (c * a[k][p] - s * a[k][q], s * a[k][p] + c * a[k][q]);
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
                 }
-                for k in 0..n {
-                    (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
+                let (rows_to_q, rows_from_p) = a.split_at_mut(p);
+                for (x, y) in rows_from_p[0].iter_mut().zip(&mut rows_to_q[q]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
             }
         }
