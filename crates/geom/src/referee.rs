@@ -9,6 +9,7 @@
 //! Exactness ends where products of coordinates leave the range of `f64`, beyond about 1e±90 m.
 
 use crate::math::Vec3;
+use glam::Vec3A;
 use rayon::prelude::*;
 
 /// Judges positions of one topology.
@@ -41,8 +42,14 @@ impl Referee {
         let Some(grid) = Grid::around(&edges, &triangles) else {
             return (Vec::new(), 0);
         };
-        let (edges, triangles) = rayon::join(|| grid.place(edges), || grid.place(triangles));
-        // A pair is looked for at the coarser of its two levels, by its finer member, which covers few cells there.
+        let (edges, triangles) = (grid.keep(edges), grid.keep(triangles));
+        let (finest_edge, finest_triangle) = (finest(&edges), finest(&triangles));
+        // A pair is looked for at the coarser of its two levels, by its finer member, which covers few cells there;
+        // by the edge if both are on one level. Only what can be found that way is filed.
+        let (edges, triangles) = rayon::join(
+            || grid.file(edges, finest_triangle.saturating_add(1)),
+            || grid.file(triangles, finest_edge),
+        );
         let by_edge = |e: &Item, level, out: &mut Found| {
             triangles.meet(e, level, &grid, |t| out.judge(self, e.index, t.index, x));
         };
@@ -170,26 +177,29 @@ impl Item {
     }
 }
 
-/// Uniform grids whose cells double from level to level. An item lives on the first level whose cells are at least
-/// `ROOM` times its size, so that it covers few of them, however many sizes the scene mixes: a ground of two huge
+/// Uniform grids whose cells grow by [`RATIO`] from level to level. An item lives on the first level whose cells are no
+/// smaller than itself, so that it covers few of them, however many sizes the scene mixes: a ground of two huge
 /// triangles sits alone on its level.
 ///
 /// Cell indices are a monotone function of the coordinates, so overlapping boxes share a cell whatever is rounded;
 /// the grid decides how fast the answer comes, never what it is.
 struct Grid {
     origin: Vec3,
-    cell: f64,
+    /// Cells per metre on each level.
+    per_cell: Vec<f64>,
     /// Box outside which there is nothing active: inactive items out there are left out.
     arena: Item,
 }
 
 type Cell = [i64; 3];
 
-/// Cells per item size, at least. Larger: fewer cells per item, more strangers per cell. Values from 1 to 2 are
-/// equally fast on sheets.
-const ROOM: f64 = 1.5;
-/// Levels, at most: items smaller than the largest by more than 2⁴⁰ share the finest one.
-const LEVELS: u32 = 40;
+/// Cell size from level to level. 2: cells fit closely, more levels to look at; 4: the reverse.
+const RATIO: f64 = 2.0;
+/// Levels with cells below the typical size. Still smaller items share the finest level.
+const FINER: usize = 20;
+/// Nine tenths of the items are no larger than the typical size, whose level has cells of just that size: in a mesh
+/// of similar triangles nearly all fit on it, and no cell is much larger than what it holds.
+const TYPICAL: f64 = 0.9;
 
 impl Grid {
     /// A grid for these items; none if there is nothing active to judge.
@@ -197,61 +207,81 @@ impl Grid {
         let all = || edges.iter().chain(triangles);
         let mut arena =
             Item { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY, index: 0, level: 0, active: true };
-        let (mut smallest, mut largest) = (f64::INFINITY, 0.0f64);
         for item in all().filter(|i| i.active) {
             (arena.min, arena.max) = (arena.min.min(item.min), arena.max.max(item.max));
         }
-        for item in all().filter(|i| i.overlaps(&arena)) {
-            let size = item.size();
-            largest = largest.max(size);
-            smallest = if size > 0.0 { smallest.min(size) } else { smallest };
+        if !arena.min.is_finite() {
+            return None;
         }
-        let cell = ROOM * smallest.max(largest * 0.5f64.powi(LEVELS as i32));
-        // Only points: each in a cell of its own would do; one metre is as good as any.
-        let cell = if cell > 0.0 && cell.is_finite() { cell } else { 1.0 };
-        arena.min.is_finite().then_some(Grid { origin: arena.min, cell, arena })
+        let mut sizes: Vec<f64> = all().filter(|i| i.overlaps(&arena)).map(Item::size).collect();
+        let largest = sizes.iter().fold(0.0, |a: f64, &b| a.max(b));
+        let rank = (TYPICAL * (sizes.len() - 1) as f64) as usize;
+        let (_, &mut typical, _) = sizes.select_nth_unstable_by(rank, f64::total_cmp);
+        // Mostly points: any length will do.
+        let typical = [typical, largest, 1.0].into_iter().find(|&s| s > 0.0 && s.is_finite())?;
+        let mut per_cell: Vec<f64> = (0..=FINER).rev().map(|k| RATIO.powi(k as i32) / typical).collect();
+        while per_cell.last().is_some_and(|c| c * largest > 1.0) {
+            per_cell.push(per_cell[per_cell.len() - 1] / RATIO);
+        }
+        Some(Grid { origin: arena.min, per_cell, arena })
     }
 
-    /// Files the items, each on its level.
-    fn place(&self, mut items: Vec<Item>) -> Table {
+    /// The items that can meet something active, with their levels.
+    fn keep(&self, mut items: Vec<Item>) -> Vec<Item> {
         items.retain(|i| i.overlaps(&self.arena));
-        let mut levels = Vec::new();
         for item in &mut items {
-            let ratio = (ROOM * item.size() / self.cell).log2().ceil();
-            // The logarithm of a point's size is −∞, which casts to 0.
-            item.level = (ratio as u32).min(LEVELS);
+            let size = item.size();
+            item.level = self.per_cell.partition_point(|c| c * size > 1.0) as u32;
+        }
+        items
+    }
+
+    /// Files the items on `from` and coarser levels.
+    fn file(&self, items: Vec<Item>, from: u32) -> Table {
+        let mut levels = Vec::new();
+        for item in items.iter().filter(|i| i.level >= from) {
             if !levels.contains(&item.level) {
                 levels.push(item.level);
             }
         }
         levels.sort_unstable();
         let buckets = (2 * items.len()).next_power_of_two();
-        let mut table = Table { items, levels, starts: vec![0; buckets + 1], entries: Vec::new() };
+        let mut starts = vec![0u32; buckets + 1];
         // Counting sort by bucket: count, sum up, fill from the back, so that each bucket lists its items in order.
-        for item in &table.items {
-            self.each_cell(item, item.level, |c| table.starts[hash(c, item.level, buckets)] += 1);
+        let filed = || items.iter().enumerate().filter(|(_, i)| i.level >= from);
+        for (_, item) in filed() {
+            self.each_cell(item, item.level, |c| starts[hash(c, item.level, buckets)] += 1);
         }
         let mut sum = 0;
-        for start in &mut table.starts {
+        for start in &mut starts {
             sum += *start;
             *start = sum;
         }
-        table.entries.resize(sum as usize, 0);
-        for (k, item) in table.items.iter().enumerate().rev() {
+        let mut entries = vec![0u32; sum as usize];
+        let mut boxes = vec![Coarse::NONE; sum as usize];
+        for (k, item) in filed().rev() {
+            let coarse = self.coarse(item);
             self.each_cell(item, item.level, |c| {
-                let start = &mut table.starts[hash(c, item.level, buckets)];
+                let start = &mut starts[hash(c, item.level, buckets)];
                 *start -= 1;
-                table.entries[*start as usize] = k as u32;
+                entries[*start as usize] = k as u32;
+                boxes[*start as usize] = coarse;
             });
         }
-        table
+        Table { items, levels, starts, entries, boxes }
+    }
+
+    /// The item's box in single precision. Rounding is monotone, so boxes that overlap still do.
+    fn coarse(&self, item: &Item) -> Coarse {
+        let round = |p: Vec3| Vec3A::from((p - self.origin).as_vec3());
+        Coarse { min: round(item.min), max: round(item.max) }
     }
 
     #[inline]
     fn cell_of(&self, p: Vec3, level: u32) -> Cell {
-        let q = (p - self.origin) / (self.cell * (1u64 << level) as f64);
+        let q = (p - self.origin) * self.per_cell[level as usize];
         // Casts saturate, which is monotone too.
-        [q.x.floor() as i64, q.y.floor() as i64, q.z.floor() as i64]
+        [floor(q.x), floor(q.y), floor(q.z)]
     }
 
     #[inline]
@@ -267,6 +297,13 @@ impl Grid {
     }
 }
 
+/// Largest integer ≤ x, saturating; `f64::floor` is a call where the processor is not known to have it.
+#[inline]
+fn floor(x: f64) -> i64 {
+    let truncated = x as i64;
+    truncated.saturating_sub((x < truncated as f64) as i64)
+}
+
 #[inline]
 fn hash(c: Cell, level: u32, buckets: usize) -> usize {
     let mut h = level as u64;
@@ -277,14 +314,35 @@ fn hash(c: Cell, level: u32, buckets: usize) -> usize {
     h as usize & (buckets - 1)
 }
 
+/// A box in single precision: what most items in a bucket are turned away by.
+#[derive(Clone, Copy)]
+struct Coarse {
+    min: Vec3A,
+    max: Vec3A,
+}
+
+impl Coarse {
+    const NONE: Coarse = Coarse { min: Vec3A::INFINITY, max: Vec3A::NEG_INFINITY };
+
+    #[inline]
+    fn overlaps(&self, o: &Coarse) -> bool {
+        (self.min.cmple(o.max) & o.min.cmple(self.max)).all()
+    }
+}
+
+fn finest(items: &[Item]) -> u32 {
+    items.iter().map(|i| i.level).min().unwrap_or(u32::MAX)
+}
+
 /// Items filed by the hash of their cells.
 struct Table {
     items: Vec<Item>,
-    /// The levels that hold items, sorted.
+    /// The levels that hold filed items, sorted.
     levels: Vec<u32>,
-    /// Bucket b lists entries starts[b]..starts[b+1], indices into `items`.
+    /// Bucket b lists entries starts[b]..starts[b+1], indices into `items`, with their boxes.
     starts: Vec<u32>,
     entries: Vec<u32>,
+    boxes: Vec<Coarse>,
 }
 
 impl Table {
@@ -297,13 +355,14 @@ impl Table {
     fn meet(&self, seeker: &Item, level: u32, grid: &Grid, mut found: impl FnMut(&Item)) {
         let buckets = self.starts.len() - 1;
         let low = grid.cell_of(seeker.min, level);
+        let coarse = grid.coarse(seeker);
         grid.each_cell(seeker, level, |cell| {
             let b = hash(cell, level, buckets);
-            let entries = &self.entries[self.starts[b] as usize..self.starts[b + 1] as usize];
+            let range = self.starts[b] as usize..self.starts[b + 1] as usize;
             let mut last = u32::MAX;
-            for &entry in entries {
+            for (boxed, &entry) in self.boxes[range.clone()].iter().zip(&self.entries[range]) {
                 // Two cells of one item may share a bucket; its entries are then neighbours.
-                if std::mem::replace(&mut last, entry) == entry {
+                if !boxed.overlaps(&coarse) || std::mem::replace(&mut last, entry) == entry {
                     continue;
                 }
                 let item = &self.items[entry as usize];
@@ -356,6 +415,9 @@ fn agree(signs: [i32; 3]) -> bool {
 
 /// True when the closed segment and the closed triangle, of any shape, share a point.
 fn edge_meets_triangle([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
+    if surely_one_side([p, q], [a, b, c]) {
+        return false;
+    }
     let (at_p, at_q) = (side(a, b, c, p), side(a, b, c, q));
     if at_p * at_q > 0 {
         return false;
@@ -368,7 +430,21 @@ fn edge_meets_triangle([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
     agree([side(p, q, a, b), side(p, q, b, c), side(p, q, c, a)])
 }
 
-/// The same for an edge in the plane of the triangle, or a triangle without area.
+/// True only if the edge is strictly on one side of the triangle's plane: what plain arithmetic can prove, for less
+/// than the exact test costs.
+#[inline]
+fn surely_one_side([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
+    let (u, v, dp, dq) = (b - a, c - a, p - a, q - a);
+    let n = u.cross(v);
+    let (at_p, at_q) = (n.dot(dp), n.dot(dq));
+    // A determinant has six products of three differences; each carries at most seven roundings of 1.1e-16. The last
+    // term covers underflow.
+    let largest = |d: Vec3| d.abs().max_element();
+    let error = 1e-14 * largest(u) * largest(v) * largest(dp).max(largest(dq)) + 1e-290;
+    at_p.min(at_q) > error || at_p.max(at_q) < -error
+}
+
+/// Whether they meet, for an edge in the plane of the triangle, or a triangle without area.
 #[cold]
 fn coplanar_meet([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
     for axis in 0..3 {
