@@ -1,7 +1,7 @@
 //! The referee: exact answers to "does it cross?" and "is it inverted?", for the verdict on a run.
 //!
 //! It shares no code with the search for near pairs, the distances or the truncation whose work it judges: it has its
-//! own broad phase (a hash grid with levels, not a tree), its own boxes, and no tolerance anywhere. What it reports
+//! own broad phase (a grid with levels, not a tree), its own boxes, and no tolerance anywhere. What it reports
 //! follows from comparisons of coordinates and from the signs of determinants, which adaptive floating-point
 //! expansions give exactly [Shewchuk 1997]. The `f64` positions are taken as they are.
 //!
@@ -245,30 +245,36 @@ impl Grid {
             }
         }
         levels.sort_unstable();
-        let buckets = (2 * items.len()).next_power_of_two();
-        let mut starts = vec![0u32; buckets + 1];
-        // Counting sort by bucket: count, sum up, fill from the back, so that each bucket lists its items in order.
         let filed = || items.iter().enumerate().filter(|(_, i)| i.level >= from);
+        // Counting sort by cell: number the cells, count their entries, sum up, place.
+        let (mut cells, mut cell_of_entry, mut starts) = (Cells::default(), Vec::new(), vec![0u32]);
         for (_, item) in filed() {
-            self.each_cell(item, item.level, |c| starts[hash(c, item.level, buckets)] += 1);
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        let mut entries = vec![0u32; sum as usize];
-        let mut boxes = vec![Coarse::NONE; sum as usize];
-        for (k, item) in filed().rev() {
-            let coarse = self.coarse(item);
             self.each_cell(item, item.level, |c| {
-                let start = &mut starts[hash(c, item.level, buckets)];
-                *start -= 1;
-                entries[*start as usize] = k as u32;
-                boxes[*start as usize] = coarse;
+                let id = cells.insert(c, item.level);
+                starts.resize(cells.keys.len() + 1, 0);
+                starts[id as usize + 1] += 1;
+                cell_of_entry.push(id);
             });
         }
-        Table { items, levels, starts, entries, boxes }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![Entry { item: 0, lowest: 0 }; cell_of_entry.len()];
+        let mut boxes = vec![Coarse::NONE; cell_of_entry.len()];
+        let mut ids = cell_of_entry.into_iter();
+        for (k, item) in filed() {
+            let (coarse, low) = (self.coarse(item), self.cell_of(item.min, item.level));
+            self.each_cell(item, item.level, |c| {
+                if let Some(id) = ids.next() {
+                    let place = &mut next[id as usize];
+                    entries[*place as usize] = Entry { item: k as u32, lowest: lowest(c, low) };
+                    boxes[*place as usize] = coarse;
+                    *place += 1;
+                }
+            });
+        }
+        Table { items, levels, cells, starts, entries, boxes }
     }
 
     /// The item's box in single precision. Rounding is monotone, so boxes that overlap still do.
@@ -304,17 +310,63 @@ fn floor(x: f64) -> i64 {
     truncated.saturating_sub((x < truncated as f64) as i64)
 }
 
+/// Bit k is set when the cell is the lowest along axis k of the cells from `low` on.
 #[inline]
-fn hash(c: Cell, level: u32, buckets: usize) -> usize {
-    let mut h = level as u64;
-    for i in c {
-        h = (h ^ i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        h ^= h >> 29;
-    }
-    h as usize & (buckets - 1)
+fn lowest(cell: Cell, low: Cell) -> u32 {
+    (0..3).map(|k| ((cell[k] == low[k]) as u32) << k).sum()
 }
 
-/// A box in single precision: what most items in a bucket are turned away by.
+/// Numbers the cells in use: an open-addressing hash table of exact keys.
+#[derive(Default)]
+struct Cells {
+    keys: Vec<(Cell, u32)>,
+    /// Number of the cell plus 1, or 0; a power of two long, at most half full.
+    places: Vec<u32>,
+}
+
+impl Cells {
+    /// The place where this cell is, or where it would go.
+    #[inline]
+    fn place(&self, cell: Cell, level: u32) -> usize {
+        let mut h = level as u64;
+        for i in cell {
+            h = (h ^ i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            h ^= h >> 29;
+        }
+        let mask = self.places.len() - 1;
+        let mut place = h as usize & mask;
+        while self.places[place] != 0 && self.keys[self.places[place] as usize - 1] != (cell, level) {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    #[inline]
+    fn find(&self, cell: Cell, level: u32) -> Option<usize> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        (self.places[self.place(cell, level)] as usize).checked_sub(1)
+    }
+
+    fn insert(&mut self, cell: Cell, level: u32) -> u32 {
+        if 2 * self.keys.len() >= self.places.len() {
+            self.places = vec![0; (2 * self.places.len()).max(1024)];
+            for (k, &(cell, level)) in self.keys.iter().enumerate() {
+                let place = self.place(cell, level);
+                self.places[place] = k as u32 + 1;
+            }
+        }
+        let place = self.place(cell, level);
+        if self.places[place] == 0 {
+            self.keys.push((cell, level));
+            self.places[place] = self.keys.len() as u32;
+        }
+        self.places[place] - 1
+    }
+}
+
+/// A box in single precision: what most items in a cell are turned away by.
 #[derive(Clone, Copy)]
 struct Coarse {
     min: Vec3A,
@@ -334,14 +386,22 @@ fn finest(items: &[Item]) -> u32 {
     items.iter().map(|i| i.level).min().unwrap_or(u32::MAX)
 }
 
-/// Items filed by the hash of their cells.
+/// An item in a cell, and along which axes that is the lowest of the item's cells.
+#[derive(Clone, Copy)]
+struct Entry {
+    item: u32,
+    lowest: u32,
+}
+
+/// Items filed by their cells.
 struct Table {
     items: Vec<Item>,
     /// The levels that hold filed items, sorted.
     levels: Vec<u32>,
-    /// Bucket b lists entries starts[b]..starts[b+1], indices into `items`, with their boxes.
+    cells: Cells,
+    /// Cell c lists entries starts[c]..starts[c+1], with their boxes.
     starts: Vec<u32>,
-    entries: Vec<u32>,
+    entries: Vec<Entry>,
     boxes: Vec<Coarse>,
 }
 
@@ -353,27 +413,22 @@ impl Table {
     /// Calls `found` once for each item on this level whose box overlaps the seeker's, if one of both is active.
     #[inline]
     fn meet(&self, seeker: &Item, level: u32, grid: &Grid, mut found: impl FnMut(&Item)) {
-        let buckets = self.starts.len() - 1;
         let low = grid.cell_of(seeker.min, level);
         let coarse = grid.coarse(seeker);
         grid.each_cell(seeker, level, |cell| {
-            let b = hash(cell, level, buckets);
-            let range = self.starts[b] as usize..self.starts[b + 1] as usize;
-            let mut last = u32::MAX;
-            for (boxed, &entry) in self.boxes[range.clone()].iter().zip(&self.entries[range]) {
-                // Two cells of one item may share a bucket; its entries are then neighbours.
-                if !boxed.overlaps(&coarse) || std::mem::replace(&mut last, entry) == entry {
-                    continue;
-                }
-                let item = &self.items[entry as usize];
-                if item.level != level || !item.overlaps(seeker) || !(item.active | seeker.active) {
-                    continue;
-                }
-                // Of the cells that both cover, the lowest reports the pair. Items of other cells in this bucket
-                // fail here as well.
-                let other = grid.cell_of(item.min, level);
-                if (0..3).all(|k| low[k].max(other[k]) == cell[k]) {
-                    found(item);
+            let Some(c) = self.cells.find(cell, level) else {
+                return;
+            };
+            let range = self.starts[c] as usize..self.starts[c + 1] as usize;
+            let seeker_lowest = lowest(cell, low);
+            for (boxed, entry) in self.boxes[range.clone()].iter().zip(&self.entries[range]) {
+                // Of the cells that both cover, the lowest reports the pair: along each axis it is where one of the
+                // two begins.
+                if boxed.overlaps(&coarse) && (entry.lowest | seeker_lowest) == 7 {
+                    let item = &self.items[entry.item as usize];
+                    if item.overlaps(seeker) && (item.active | seeker.active) {
+                        found(item);
+                    }
                 }
             }
         });
