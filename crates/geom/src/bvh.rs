@@ -70,8 +70,8 @@ fn half_area(low: Vec3A, high: Vec3A) -> f32 {
     e.x * e.y + e.y * e.z + e.z * e.x
 }
 
-/// Primitives per leaf, at most.
-const LEAF: usize = 4;
+/// Primitives per leaf, at most. From 6 to 12 the time is the same within 3 %; 2 costs a tenth more.
+const LEAF: usize = 8;
 /// Bins per split. More bins give a barely better tree for a dearer build.
 const BINS: usize = 16;
 /// Ranges below this are built and fitted by one thread: about 100 µs of work.

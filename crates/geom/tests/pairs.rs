@@ -59,7 +59,12 @@ impl Scene {
                 _ => {}
             }
         }
-        let shift = if r.chance(0.5) { Vec3::ZERO } else { r.in_cube(100.0) };
+        // A few points of a huge ground; a scene far from the origin.
+        if r.chance(0.2) {
+            let size = r.log_between(1.0, 1e4);
+            (0..n).filter(|i| i % 7 == 0).for_each(|i| self.x[i] *= size);
+        }
+        let shift = r.in_cube([0.0, 100.0, 1e6][r.below(3)]);
         for i in 0..n {
             self.x[i] = (self.x[i] + shift) * scale;
             self.reach[i] = reach * r.log_between(1e-2, 1.0) * scale;
