@@ -64,7 +64,8 @@ impl Scene {
             let size = r.log_between(1.0, 1e4);
             (0..n).filter(|i| i % 7 == 0).for_each(|i| self.x[i] *= size);
         }
-        let shift = r.in_cube([0.0, 100.0, 1e6][r.below(3)]);
+        let distance = [0.0, 100.0, 1e6][r.below(3)];
+        let shift = r.in_cube(distance);
         for i in 0..n {
             self.x[i] = (self.x[i] + shift) * scale;
             self.reach[i] = reach * r.log_between(1e-2, 1.0) * scale;
