@@ -115,6 +115,14 @@ pub struct ContactModel {
 /// No second triangle at an edge.
 const NONE: u32 = u32::MAX;
 
+/// A near pair whose features lie outside each other's cells is normally carried by its neighbours. Where they are not
+/// pairs (around a common point) nothing would hold it apart, so it acts at this share of its radius all the same.
+/// Larger: contacts are counted twice. Smaller: tight folds close further before they resist.
+const LAST_RESORT: f64 = 0.1;
+
+/// Such a pair is kept in the list up to this multiple of its radius.
+const LAST_RESORT_REACH: f64 = 4.0;
+
 /// A contact must stop a point of its mass within a step: k ≥ INERTIA · m/h².
 /// Smaller: deeper compression of the offset at impact. Larger: slower convergence of stacks.
 const INERTIA: f64 = 4.0;
@@ -201,47 +209,62 @@ impl ContactModel {
         lean >= if strict { FLAT * d.length() * away.length() } else { 0.0 }
     }
 
-    fn owns_edge(&self, x: &[Vec3], edge: u32, d: Vec3, p: Vec3, strict: bool) -> bool {
-        self.opposite[edge as usize].iter().all(|&c| Self::beyond(x, d, p, c, strict))
+    /// True when `d` points away from the faces at `edge`. Faces that hold one of the `others` are not asked: the pair
+    /// of that point and that face is no contact, so that nothing else would serve this one.
+    fn owns_edge(
+        &self,
+        x: &[Vec3],
+        edge: u32,
+        d: Vec3,
+        p: Vec3,
+        strict: bool,
+        ends: [u32; 2],
+        others: &[u32],
+    ) -> bool {
+        self.opposite[edge as usize].iter().all(|&c| {
+            let adjacent = others.iter().any(|o| *o == c || ends.contains(o));
+            adjacent || Self::beyond(x, d, p, c, strict)
+        })
     }
 
     fn owns_point(&self, x: &[Vec3], v: u32, d: Vec3) -> bool {
         self.neighbours.row(v as usize).iter().all(|&w| Self::beyond(x, d, x[v as usize], w, false))
     }
 
-    /// The contact that a listed surface pair stands for, if any.
-    fn classify(
-        &self,
-        geometry: &Geometry,
-        x: &[Vec3],
-        plane: &Plane,
-        triangle: Option<u32>,
-    ) -> Option<(Kind, [u32; 4])> {
+    /// The features that meet in a listed surface pair, and whether they serve each other's cells.
+    fn classify(&self, geometry: &Geometry, x: &[Vec3], plane: &Plane) -> (Kind, [u32; 4], bool) {
         let q = plane.points;
         let p = q.map(|v| x[v as usize]);
-        if let Some(t) = triangle {
+        let edges = &geometry.surface.edges;
+        if plane.side_a == 1 {
             let c = closest_point_triangle(p[0], [p[1], p[2], p[3]]);
             let d = p[0] - c.point;
             match c.region {
-                TriangleRegion::Face => Some((Kind::PointFace, q)),
+                TriangleRegion::Face => (Kind::PointFace, q, true),
                 TriangleRegion::Edge(k) => {
-                    let edge = self.triangle_edges[t as usize][k as usize];
-                    let [e0, e1] = geometry.surface.edges[edge as usize];
-                    self.owns_edge(x, edge, d, c.point, false)
-                        .then_some((Kind::PointEdge, [q[0], e0, e1, q[0]]))
+                    let edge = self.triangle_edges[plane.primitives[1] as usize][k as usize];
+                    let [e0, e1] = edges[edge as usize];
+                    let owned = self.owns_edge(x, edge, d, c.point, false, [e0, e1], &[]);
+                    (Kind::PointEdge, [q[0], e0, e1, q[0]], owned)
                 }
                 TriangleRegion::Vertex(k) => {
                     let w = q[1 + k as usize];
                     let (a, b) = (q[0].min(w), q[0].max(w));
                     // A point meets a point only where each lies in the other's cell.
-                    (self.owns_point(x, w, d) && self.owns_point(x, q[0], -d))
-                        .then_some((Kind::PointPoint, [a, b, a, a]))
+                    let owned = self.owns_point(x, w, d) && self.owns_point(x, q[0], -d);
+                    (Kind::PointPoint, [a, b, a, a], owned)
                 }
             }
         } else {
             let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
+            let d = c.point_a - c.point_b;
             let inner = |s: f64| s > 0.0 && s < 1.0;
-            (inner(c.s) && inner(c.t)).then_some((Kind::EdgeEdge, q))
+            let [a, b] = plane.primitives;
+            let owned = inner(c.s)
+                && inner(c.t)
+                && self.owns_edge(x, a, -d, c.point_a, true, [q[0], q[1]], &q[2..])
+                && self.owns_edge(x, b, d, c.point_b, true, [q[2], q[3]], &q[..2]);
+            (Kind::EdgeEdge, q, owned)
         }
     }
 
@@ -250,7 +273,7 @@ impl ContactModel {
         contact.bridge(&self.rest).distance
     }
 
-    fn finish(&self, kind: Kind, q: [u32; 4], h: f64) -> Option<Contact> {
+    fn finish(&self, kind: Kind, q: [u32; 4], served: bool, gap: f64, h: f64) -> Option<Contact> {
         let used = match kind {
             Kind::PointPoint => 2,
             Kind::PointEdge => 3,
@@ -259,7 +282,13 @@ impl ContactModel {
         let split = if kind == Kind::EdgeEdge { 2 } else { 1 };
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
-        let radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        let mut radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        if !served {
+            radius *= LAST_RESORT;
+            if gap > LAST_RESORT_REACH * radius {
+                return None;
+            }
+        }
         if radius <= 0.0 {
             return None;
         }
@@ -281,36 +310,25 @@ impl ContactModel {
         out: &mut Contacts,
     ) {
         let planes = &detection.planes[..detection.surface_planes];
-        let found: Vec<(Kind, [u32; 4])> = planes
+        let mut found: Vec<(Kind, [u32; 4], bool, f64)> = planes
             .par_iter()
             .with_min_len(512)
-            .filter_map(|p| {
-                let (kind, q) = self.classify(geometry, x, p, (p.side_a == 1).then_some(p.primitives[1]))?;
-                if kind == Kind::EdgeEdge {
-                    let c = closest_edge_edge(
-                        x[q[0] as usize],
-                        x[q[1] as usize],
-                        x[q[2] as usize],
-                        x[q[3] as usize],
-                    );
-                    let d = c.point_a - c.point_b;
-                    let [ea, eb] = p.primitives;
-                    if !self.owns_edge(x, ea, -d, c.point_a, true)
-                        || !self.owns_edge(x, eb, d, c.point_b, true)
-                    {
-                        return None;
-                    }
-                }
-                Some((kind, q))
+            .map(|p| {
+                let (kind, q, served) = self.classify(geometry, x, p);
+                (kind, q, served, p.gap)
             })
             .collect();
-        // Face and edge pairs are listed once; edges and corners of a triangle are reached through each neighbour.
-        let mut keyed = found;
-        keyed.sort_unstable();
-        keyed.dedup();
+        // Edges and corners of a triangle are reached through each neighbour: one contact stands for all, with its
+        // full radius if any of them says so.
+        found.sort_unstable_by(|a, b| (a.0, a.1, !a.2).cmp(&(b.0, b.1, !b.2)).then(a.3.total_cmp(&b.3)));
+        found.dedup_by_key(|c| (c.0, c.1));
         out.list.clear();
-        out.list
-            .par_extend(keyed.par_iter().with_min_len(512).filter_map(|&(kind, q)| self.finish(kind, q, h)));
+        out.list.par_extend(
+            found
+                .par_iter()
+                .with_min_len(512)
+                .filter_map(|&(kind, q, served, gap)| self.finish(kind, q, served, gap, h)),
+        );
         out.index(self.mass.len());
     }
 }

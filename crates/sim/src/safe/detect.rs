@@ -44,6 +44,10 @@ const FRAME_GAIN: f64 = 0.5;
 /// Rounds of merging components that travel together before frames are given up for this detection.
 const FRAME_ROUNDS: usize = 6;
 
+/// Smallest gap as a share of the contact radius. Ten times smaller and the direction of a bridge between points a
+/// metre from the origin is lost in rounding at millimetre radii; larger, and pressed contacts lose their last room.
+const FLOOR: f64 = 1e-5;
+
 /// Relative slack of the listing test against the rounding of distances and reaches.
 const LISTING_SLACK: f64 = 1e-9;
 
@@ -79,6 +83,7 @@ impl Detector {
     ) {
         let n = x.as_slice().len();
         out.epoch = x.epoch();
+        out.floor = FLOOR * prediction.contact_radius;
         let translations = frames(geometry, x.as_slice(), prediction);
         out.frame.clear();
         out.frame.extend(geometry.component.iter().map(|&c| translations[c as usize]));

@@ -192,6 +192,9 @@ impl Plane {
 #[derive(Clone, Debug, Default)]
 pub struct Detection {
     pub(crate) epoch: u64,
+    /// Distance below which no pair may approach further [m]: far below any contact force's range, far above the
+    /// rounding of positions.
+    pub floor: f64,
     /// Common translation of each point's island [m].
     pub frame: Vec<Vec3>,
     /// Relative box each point stays in [m].
@@ -215,6 +218,7 @@ impl Detection {
         let n = x.x.len();
         Detection {
             epoch: x.epoch,
+            floor: 0.0,
             frame: vec![Vec3::ZERO; n],
             budget: vec![Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY }; n],
             planes: Vec::new(),

@@ -23,6 +23,10 @@ const GUESS_ROUNDS: usize = 4;
 /// Share of the contact radius that the initial guess leaves free where it can.
 const GUESS_KEEP: f64 = 0.5;
 
+/// Prescribed points come no nearer than this share of the contact radius. The force between grows like the inverse
+/// distance, so this bounds how hard a collider can push: smaller pushes harder, at more sweeps to push back.
+const HELD_KEEP: f64 = 1e-3;
+
 /// Smallest margin of a budget, as a share of the contact radius: room for small corrections between detections.
 /// Smaller: more detections near rest. Larger: more pairs to look at.
 const MARGIN: f64 = 0.5;
@@ -235,6 +239,8 @@ impl VbdDat {
                 groups: &system.groups,
                 group_count: system.prescribed.len(),
                 keep: GUESS_KEEP * system.contact.radius(),
+                held: &self.work.held,
+                held_keep: HELD_KEEP * system.contact.radius(),
                 metric: &[],
             };
             let before = Clocks::of(system, state, &self.work.wanted);
@@ -289,8 +295,9 @@ impl VbdDat {
             moved: &self.work.held_points,
             groups: &system.groups,
             group_count: system.prescribed.len(),
-            keep: 0.0,
-            metric: &[],
+            held: &self.work.held,
+            held_keep: HELD_KEEP * system.contact.radius(),
+            ..Request::default()
         };
         let before = Clocks::of(system, state, &self.work.wanted);
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);

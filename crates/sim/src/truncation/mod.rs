@@ -64,6 +64,10 @@ pub struct Request<'a> {
     /// Distance [m] an initial guess leaves free where it can, so that it does not crush a gap before any force
     /// has had its say. 0 for descent updates.
     pub keep: f64,
+    /// Points whose motion is prescribed (n), or empty.
+    pub held: &'a [bool],
+    /// Distance [m] prescribed points never go below: what they push must be able to push back.
+    pub held_keep: f64,
     /// Hessian of each moved point, for `Truncation::Project`; identity where empty.
     pub metric: &'a [Mat3],
 }
@@ -115,7 +119,14 @@ impl Truncator {
         dx: &mut Displacement,
         request: &Request<'_>,
     ) -> Cut {
-        let rule = Rule { gamma: self.gamma, split: self.split, keep: request.keep };
+        let rule = Rule {
+            gamma: self.gamma,
+            split: self.split,
+            floor: detection.floor,
+            keep: request.keep,
+            held: request.held,
+            held_keep: request.held_keep,
+        };
         match self.kind {
             Truncation::None => self.run(dx, request.moved, |_, p| free(p)),
             Truncation::Isotropic => {
@@ -204,10 +215,13 @@ fn free(p: Vec3) -> Outcome {
 
 /// The numbers that divide a gap.
 #[derive(Clone, Copy, Debug)]
-struct Rule {
+struct Rule<'a> {
     gamma: f64,
     split: GapSplit,
+    floor: f64,
     keep: f64,
+    held: &'a [bool],
+    held_keep: f64,
 }
 
 /// An initial guess may always use this share of γ·gap, however close the pair is to `keep`.
@@ -218,12 +232,32 @@ const GUESS_SHARE: f64 = 0.2;
 /// next detection.
 const MIN_SHARE: f64 = 0.05;
 
-impl Rule {
-    /// What both sides together may advance [m]: γ g, less for a guess that would come nearer than `keep`.
+impl Rule<'_> {
+    /// What both sides together may advance [m]: γ g, never nearer than the floor, less for a guess that would come
+    /// nearer than `keep`.
     #[inline]
     fn room(&self, gap: f64) -> f64 {
-        let room = self.gamma * gap;
+        let room = (self.gamma * gap).min(gap - self.floor).max(0.0);
         if self.keep > 0.0 { room.min((gap - self.keep).max(GUESS_SHARE * room)) } else { room }
+    }
+
+    /// The room of a pair: prescribed points keep their distance without exception.
+    #[inline]
+    fn room_of(&self, plane: &Plane) -> f64 {
+        let room = self.room(plane.gap);
+        if !self.held.is_empty() && plane.points.iter().any(|&v| self.held[v as usize]) {
+            room.min((plane.gap - self.held_keep).max(0.0))
+        } else {
+            room
+        }
+    }
+
+    /// How far a point with this free radius may move without a look at its planes [m].
+    #[inline]
+    fn free_bound(&self, free_radius: f64) -> f64 {
+        let gap = 2.0 * free_radius;
+        let room = self.room(gap);
+        0.5 * if self.held.is_empty() { room } else { room.min((gap - self.held_keep).max(0.0)) }
     }
 
     /// How far each side may advance: `None` when both proposals fit.
@@ -239,7 +273,7 @@ impl Rule {
         }
         // A side that withdraws may be held back by another pair: until it has gone it keeps its room.
         let after = [after[0].max(before[0]), after[1].max(before[1])];
-        let room = self.room(plane.gap);
+        let room = self.room_of(plane);
         if after[0] + after[1] <= room {
             return None;
         }
@@ -283,10 +317,10 @@ fn stay_inside(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
 }
 
 /// Isotropic: within γ/2 of the smallest gap, and within the box.
-fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule, v: u32, p: Vec3) -> Outcome {
+fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, p: Vec3) -> Outcome {
     let i = v as usize;
     let a = dx.accepted()[i];
-    let bound = 0.5 * rule.room(2.0 * detection.free_radius[i]);
+    let bound = rule.free_bound(detection.free_radius[i]);
     let length = p.length();
     let by_plane = length > bound;
     let inside = if by_plane { p * (bound / length) } else { p };

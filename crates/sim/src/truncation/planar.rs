@@ -6,10 +6,10 @@ use littoral_geom::math::Vec3;
 use rayon::prelude::*;
 
 /// Notes which points left their free radius, and whose planes must be looked at because of it.
-pub(super) fn mark_crowded(detection: &Detection, dx: &Displacement, rule: &Rule, moved: &[u32]) {
+pub(super) fn mark_crowded(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, moved: &[u32]) {
     moved.par_iter().with_min_len(TASK).for_each(|&v| {
         let i = v as usize;
-        let bound = 0.5 * rule.room(2.0 * detection.free_radius[i]);
+        let bound = rule.free_bound(detection.free_radius[i]);
         if dx.proposed()[i].length_squared() > bound * bound && !dx.is_outside(v) {
             dx.set_outside(v);
             for (k, _) in detection.planes_of(v) {
@@ -22,7 +22,7 @@ pub(super) fn mark_crowded(detection: &Detection, dx: &Displacement, rule: &Rule
 }
 
 /// Cuts the increment of one point by all its planes and its box.
-pub(super) fn cut(detection: &Detection, dx: &Displacement, rule: &Rule, v: u32, p: Vec3) -> Outcome {
+pub(super) fn cut(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, p: Vec3) -> Outcome {
     let i = v as usize;
     let a = dx.accepted()[i];
     let mut out = free(p);

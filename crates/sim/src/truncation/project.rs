@@ -12,7 +12,7 @@ const SWEEPS: usize = 20;
 pub(super) fn cut(
     detection: &Detection,
     dx: &Displacement,
-    rule: &Rule,
+    rule: &Rule<'_>,
     v: u32,
     p: Vec3,
     metric: &Mat3,

@@ -185,8 +185,7 @@ fn each_direction(y: &[Vec3; 4], split: usize, mut enough: impl FnMut(Vec3) -> b
     }
     if split == 1 {
         let edges = [(y[1], y[2]), (y[2], y[3]), (y[3], y[1])];
-        edges.iter().any(|&(a, b)| attempt(upright(y[0] - a, b - a)))
-            || (1..4).any(|k| attempt(y[0] - y[k]))
+        edges.iter().any(|&(a, b)| attempt(upright(y[0] - a, b - a))) || (1..4).any(|k| attempt(y[0] - y[k]))
     } else {
         (0..2).any(|k| attempt(upright(y[k] - y[2], w)))
             || (2..4).any(|k| attempt(upright(y[0] - y[k], u)))
