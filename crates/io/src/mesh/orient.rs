@@ -184,7 +184,7 @@ fn contains(outer: &Aabb, inner: &Aabb) -> bool {
 }
 
 /// How often a closed surface goes around a point: 1/4π of the sum of its triangles' solid angles.
-/// tan(Ω/2) = a·(b × c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)   [Van Oosterom & Strackee 1983]
+/// tan(Ω/2) = a·(b × c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)   [Van Oosterom 1983]
 fn winding(x: &[Vec3], triangles: &[[u32; 3]], members: &[u32], point: Vec3) -> f64 {
     let angles = members.iter().map(|&t| {
         let [a, b, c] = triangles[t as usize].map(|v| x[v as usize] - point);

@@ -1,4 +1,4 @@
-//! Which surface each sample sees, by affine edge functions in homogeneous coordinates [Olano & Greer 1997].
+//! Which surface each sample sees, by affine edge functions in homogeneous coordinates [Olano 1997].
 //!
 //! With q = (x, y, z) in the frame of the camera, the ray through the sample with direction d hits the triangle
 //! q₀ q₁ q₂ where all of d·(q₁×q₂), d·(q₂×q₀), d·(q₀×q₁) have the sign of det(q₀, q₁, q₂). d is affine in the sample,

@@ -1,8 +1,8 @@
 //! Detection at safe positions: frames, budgets, and the pairs whose budgets could let them touch.
 //!
 //! Nothing but distance decides what is listed: every point–triangle pair without a common point, every edge pair
-//! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs [method: Radon's theorem needs
-//! all seven].
+//! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs. Why this is enough, and why
+//! budgets and frames lose no pair: `docs/derivations/detection.md`.
 
 use super::{Detection, Plane, SafePositions};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};

@@ -2,7 +2,8 @@
 //!
 //! Beyond the published algorithm: budgets follow the predicted motion, islands carry a common frame, a guess that
 //! was cut by far pairs or budgets is continued after a new detection, and only the points of the colour that moved
-//! are truncated (the plane of a pair may be anywhere between what its sides have used; see `truncation`).
+//! are truncated (the plane of a pair may be anywhere between what its sides have used; see `truncation`). What is
+//! minimised, and why the guess and the rigid motions help: `docs/derivations/step.md`.
 
 use crate::contact::{Contacts, Slip};
 use crate::model::Snapshot;

@@ -7,6 +7,8 @@
 //! the plane of a pair may lie anywhere between the advances of its two sides.
 //!
 //! A point that stays within γ/2 of its smallest gap, all of whose partners do too, needs no plane at all.
+//!
+//! The proof is in `docs/derivations/truncation.md`.
 
 mod ccd;
 mod planar;
