@@ -214,11 +214,9 @@ impl ContactModel {
     fn owns_edge(
         &self,
         x: &[Vec3],
-        edge: u32,
-        d: Vec3,
-        p: Vec3,
+        (edge, ends): (u32, [u32; 2]),
+        (d, p): (Vec3, Vec3),
         strict: bool,
-        ends: [u32; 2],
         others: &[u32],
     ) -> bool {
         self.opposite[edge as usize].iter().all(|&c| {
@@ -244,7 +242,7 @@ impl ContactModel {
                 TriangleRegion::Edge(k) => {
                     let edge = self.triangle_edges[plane.primitives[1] as usize][k as usize];
                     let [e0, e1] = edges[edge as usize];
-                    let owned = self.owns_edge(x, edge, d, c.point, false, [e0, e1], &[]);
+                    let owned = self.owns_edge(x, (edge, [e0, e1]), (d, c.point), false, &[]);
                     (Kind::PointEdge, [q[0], e0, e1, q[0]], owned)
                 }
                 TriangleRegion::Vertex(k) => {
@@ -262,8 +260,8 @@ impl ContactModel {
             let [a, b] = plane.primitives;
             let owned = inner(c.s)
                 && inner(c.t)
-                && self.owns_edge(x, a, -d, c.point_a, true, [q[0], q[1]], &q[2..])
-                && self.owns_edge(x, b, d, c.point_b, true, [q[2], q[3]], &q[..2]);
+                && self.owns_edge(x, (a, [q[0], q[1]]), (-d, c.point_a), true, &q[2..])
+                && self.owns_edge(x, (b, [q[2], q[3]]), (d, c.point_b), true, &q[..2]);
             (Kind::EdgeEdge, q, owned)
         }
     }

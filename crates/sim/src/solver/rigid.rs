@@ -4,7 +4,7 @@
 //! Its rigid motions cost no elastic energy: restricted to them, the objective is inertia plus contact, a 6×6 system
 //! per component. One Newton step of it before a sweep leaves the sweep with what it is good at.
 
-use crate::contact::{Contacts, Slip};
+use super::descent::Objective;
 use crate::system::System;
 use littoral_geom::math::{Mat3, Vec3, skew};
 
@@ -79,16 +79,7 @@ impl RigidCorrection {
     }
 
     /// Proposes the Newton step of every free component by adding to the displacements `dx`.
-    pub fn propose(
-        &mut self,
-        system: &System,
-        contacts: &Contacts,
-        slip: &Slip<'_>,
-        x: &[Vec3],
-        y: &[Vec3],
-        inverse_h2: f64,
-        dx: &mut [Vec3],
-    ) {
+    pub fn propose(&mut self, system: &System, objective: &Objective<'_>, x: &[Vec3], dx: &mut [Vec3]) {
         let component = &system.geometry.component;
         self.bodies.fill(Rigid::ZERO);
         let mut masses = vec![0.0; self.bodies.len()];
@@ -105,8 +96,8 @@ impl RigidCorrection {
         let with_drag = !system.elastic.drags.term.is_empty();
         for &v in &self.points {
             let (i, c) = (v as usize, component[v as usize] as usize);
-            let w = system.mass[i] * inverse_h2;
-            let mut gradient = w * (x[i] - y[i]);
+            let w = system.mass[i] * objective.inverse_h2;
+            let mut gradient = w * (x[i] - objective.y[i]);
             let mut hessian = Mat3::from_diagonal(Vec3::splat(w));
             if with_drag {
                 // The one element kind that resists rigid motion.
@@ -114,13 +105,18 @@ impl RigidCorrection {
             }
             self.bodies[c].add(x[i], gradient, &hessian);
         }
-        contacts.for_each_side(x, slip, component, |side, other, point, gradient, hessian| {
-            if self.motion[side as usize].is_some() {
-                // Both sides may answer the same contact at once: each then sees twice its curvature.
-                let both = if self.motion[other as usize].is_some() { 2.0 } else { 1.0 };
-                self.bodies[side as usize].add(point, gradient, &(hessian * both));
-            }
-        });
+        objective.contacts.for_each_side(
+            x,
+            &objective.slip,
+            component,
+            |side, other, point, gradient, hessian| {
+                if self.motion[side as usize].is_some() {
+                    // Both sides may answer the same contact at once: each then sees twice its curvature.
+                    let both = if self.motion[other as usize].is_some() { 2.0 } else { 1.0 };
+                    self.bodies[side as usize].add(point, gradient, &(hessian * both));
+                }
+            },
+        );
         for (motion, body) in self.motion.iter_mut().zip(&self.bodies) {
             if motion.is_some() {
                 *motion = Some(body.solve().unwrap_or((Vec3::ZERO, Vec3::ZERO)));

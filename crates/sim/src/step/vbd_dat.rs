@@ -374,16 +374,8 @@ impl VbdDat {
         let project = self.settings.truncation == crate::settings::Truncation::Project;
         if self.settings.rigid_correction && !self.rigid.points.is_empty() {
             let start = Instant::now();
-            let slip = Slip { x_n: &state.x, epsilon: system.friction_speed * h };
-            self.rigid.propose(
-                system,
-                &self.contacts,
-                &slip,
-                &self.work.current,
-                &self.work.y,
-                1.0 / (h * h),
-                self.dx.edit(),
-            );
+            let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
+            self.rigid.propose(system, &objective, &self.work.current, self.dx.edit());
             let request = Request {
                 moved: &self.rigid.points,
                 groups: &system.geometry.component,
@@ -400,15 +392,7 @@ impl VbdDat {
         }
         for color in &system.colors {
             let start = Instant::now();
-            let objective = Objective {
-                elastic: &system.elastic,
-                contacts: &self.contacts,
-                slip: Slip { x_n: &state.x, epsilon: system.friction_speed * h },
-                color_of: &system.color_of,
-                mass: &system.mass,
-                y: &self.work.y,
-                inverse_h2: 1.0 / (h * h),
-            };
+            let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
             let (current, held) = (&self.work.current, &self.work.held);
             color
                 .par_iter()
@@ -525,6 +509,25 @@ impl VbdDat {
             report.energies.kinetic += 0.5 * m * state.v[v].length_squared();
             report.energies.gravity -= m * system.gravity.dot(state.x[v]);
         }
+    }
+}
+
+/// The objective of a step of size `h` [s] from `x_n` [m].
+fn objective<'a>(
+    system: &'a System,
+    contacts: &'a Contacts,
+    y: &'a [Vec3],
+    x_n: &'a [Vec3],
+    h: f64,
+) -> Objective<'a> {
+    Objective {
+        elastic: &system.elastic,
+        contacts,
+        slip: Slip { x_n, epsilon: system.friction_speed * h },
+        color_of: &system.color_of,
+        mass: &system.mass,
+        y,
+        inverse_h2: 1.0 / (h * h),
     }
 }
 
