@@ -7,9 +7,9 @@ mod play;
 #[path = "guarantee/scenes.rs"]
 mod scenes;
 
-#[path = "guarantee/property.rs"]
-mod property;
 #[path = "guarantee/named.rs"]
 mod named;
+#[path = "guarantee/property.rs"]
+mod property;
 #[path = "guarantee/seal.rs"]
 mod seal;

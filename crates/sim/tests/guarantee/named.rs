@@ -8,9 +8,8 @@ use littoral_geom::random::Random;
 use littoral_sim::settings::{GapSplit, Truncation};
 
 fn rules() -> impl Iterator<Item = Rules> {
-    SAFE.into_iter().flat_map(|(truncation, split)| {
-        [0.5, 0.85, 0.95].map(|gamma| Rules { truncation, split, gamma })
-    })
+    SAFE.into_iter()
+        .flat_map(|(truncation, split)| [0.5, 0.85, 0.95].map(|gamma| Rules { truncation, split, gamma }))
 }
 
 /// A game with a detection that foresees motions up to `margin` [m] of every point.
@@ -47,8 +46,10 @@ fn finish(mut g: Game) {
 /// A plane on the wrong one of the two edges leaves no room to judge the moving one by, and it goes through.
 #[test]
 fn a_static_edge_is_not_passed_by_a_moving_one() {
-    let moving = Part::triangle([Vec3::new(-1.0, 0.0, 0.1), Vec3::new(1.0, 0.0, 0.1), Vec3::new(0.0, 0.0, 2.0)]);
-    let still = Part::triangle([Vec3::new(0.0, -1.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, -2.0)]);
+    let moving =
+        Part::triangle([Vec3::new(-1.0, 0.0, 0.1), Vec3::new(1.0, 0.0, 0.1), Vec3::new(0.0, 0.0, 2.0)]);
+    let still =
+        Part::triangle([Vec3::new(0.0, -1.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, -2.0)]);
     for prescribed in [false, true] {
         let still = Part { prescribed, ..still.clone() };
         let scene = assemble(&[moving.clone(), still], 1.0, 0.1);
@@ -73,13 +74,15 @@ fn a_static_edge_is_not_passed_by_a_moving_one() {
 /// Corner 2 swings up and over: it must not sweep the triangle through the point.
 #[test]
 fn a_corner_without_weight_in_the_closest_point_is_held_too() {
-    let base = Part::triangle([Vec3::new(0.0, -1.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(3.0, 0.0, 0.0)]);
+    let base =
+        Part::triangle([Vec3::new(0.0, -1.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(3.0, 0.0, 0.0)]);
     for beside in [0.0, -0.05, 1e-9] {
         let p = Vec3::new(beside, 0.0, 0.1);
         let other = Part::triangle([p, p + Vec3::new(-0.1, 0.3, 1.0), p + Vec3::new(-0.1, -0.3, 1.0)]);
         let scene = assemble(&[base.clone(), other], 1.0, 0.1);
         for rules in rules() {
-            for target in [Vec3::new(-3.0, 0.0, 1.0), Vec3::new(-3.0, 0.0, 0.0), Vec3::new(-3.2, 0.0, 100.0)] {
+            for target in [Vec3::new(-3.0, 0.0, 1.0), Vec3::new(-3.0, 0.0, 0.0), Vec3::new(-3.2, 0.0, 100.0)]
+            {
                 let mut g = game(&scene, rules, 200.0);
                 push(&mut g, &[(2, target)]);
                 push(&mut g, &[(2, 2.0 * target), (3, -Vec3::Z)]);
@@ -130,7 +133,8 @@ fn a_fold_over_the_next_triangle_but_one_is_stopped() {
         let mut g = Game::new(scene.clone(), rules);
         for _ in 0..12 {
             detect(&mut g, 3.0);
-            let to = |g: &Game, v: u32, target: [f64; 3]| (v, Vec3::from(target) - g.x.as_slice()[v as usize]);
+            let to =
+                |g: &Game, v: u32, target: [f64; 3]| (v, Vec3::from(target) - g.x.as_slice()[v as usize]);
             let over = [to(&g, 0, [0.9, 0.4, 0.1]), to(&g, 1, [0.8, 0.1, -0.1])];
             let back = [to(&g, 4, [-0.2, 0.5, 0.0])];
             push(&mut g, &over);
@@ -210,7 +214,9 @@ fn a_group_stays_within_the_isotropic_bound() {
         let rules = Rules { truncation, split, gamma: 0.85 };
         let mut g = game(&scene, rules, 10.0);
         let groups = vec![0; 7];
-        for targets in [[Vec3::X, Vec3::X, Vec3::X], [Vec3::new(0.04, 0.0, -0.2), Vec3::new(0.0, 0.0, -5.0), -Vec3::Z]] {
+        for targets in
+            [[Vec3::X, Vec3::X, Vec3::X], [Vec3::new(0.04, 0.0, -0.2), Vec3::new(0.0, 0.0, -5.0), -Vec3::Z]]
+        {
             g.dx.edit()[4..].copy_from_slice(&targets);
             let ask = Ask { moved: vec![4, 5, 6], groups: groups.clone(), group_count: 1, ..Ask::default() };
             g.apply(&ask, Some(&mut Random::new(3))).unwrap_or_else(|e| panic!("{rules:?}: {e}"));
@@ -264,7 +270,9 @@ fn a_lasting_load_cannot_press_the_gap_below_rounding() {
             for _ in 0..60 {
                 detect(&mut g, 0.1);
                 let moves: Vec<_> = (0..8)
-                    .map(|v| (v, turn * (if v < 4 { Vec3::Z } else { -Vec3::Z }) * 0.1 + 1e-3 * r.in_cube(1.0)))
+                    .map(|v| {
+                        (v, turn * (if v < 4 { Vec3::Z } else { -Vec3::Z }) * 0.1 + 1e-3 * r.in_cube(1.0))
+                    })
                     .collect();
                 push(&mut g, &moves);
                 g.commit().unwrap_or_else(|e| panic!("{rules:?}: {e}"));
@@ -283,7 +291,11 @@ fn a_proposal_that_is_no_number_moves_nothing() {
         for bad in [Vec3::NAN, Vec3::NEG_INFINITY, Vec3::new(0.0, f64::NAN, -1.0), Vec3::splat(-f64::MAX)] {
             let mut g = game(&scene, rules, 1.0);
             push(&mut g, &[(4, bad), (5, -Vec3::Z)]);
-            assert!(g.dx.accepted()[4].is_finite(), "{rules:?}: {bad} was accepted as {}", g.dx.accepted()[4]);
+            assert!(
+                g.dx.accepted()[4].is_finite(),
+                "{rules:?}: {bad} was accepted as {}",
+                g.dx.accepted()[4]
+            );
             finish(g);
         }
     }

@@ -261,7 +261,8 @@ fn predict(game: &Game, foresight: Foresight, r: &mut Random) -> (Vec<Vec3>, Vec
     let margin: Vec<f64> = (0..n).map(|_| small * r.unit()).collect();
     let noise = small * [0.0, 0.3][r.below(2)];
     let common = r.direction() * (1000.0 * gap).min(20.0 * size) * r.log_between(0.1, 1.0);
-    let own: Vec<Vec3> = game.scene.geometry.prescribed.iter().map(|_| r.direction() * small * 10.0).collect();
+    let own: Vec<Vec3> =
+        game.scene.geometry.prescribed.iter().map(|_| r.direction() * small * 10.0).collect();
     let wanted = (0..n)
         .map(|v| {
             let c = game.scene.geometry.component[v] as usize;

@@ -231,7 +231,11 @@ fn parallel(r: &mut Random) -> Scene {
             // An edge along x, lifted layer by layer; its triangle hangs away to either side.
             let z = gap * k as f64;
             let shift = if aligned { 0.0 } else { r.between(-1.5, 1.5) };
-            let tip = Vec3::new(shift + r.between(-0.5, 1.5), if r.chance(0.5) { 1.0 } else { -1.0 }, z + gap * r.unit());
+            let tip = Vec3::new(
+                shift + r.between(-0.5, 1.5),
+                if r.chance(0.5) { 1.0 } else { -1.0 },
+                z + gap * r.unit(),
+            );
             let noise = skew * r.in_cube(1.0);
             let x = [Vec3::new(shift, 0.0, z), Vec3::new(shift + 1.0, 0.0, z) + noise, tip];
             let x = if aligned { x } else { x.map(|p| turn * p) };
@@ -245,11 +249,19 @@ fn layers(r: &mut Random, gap: f64) -> Scene {
     let count = 2 + r.below(2);
     let (m, n) = (1 + r.below(2) as u32, 1);
     let crooked = if r.chance(0.5) { 0.3 * gap } else { 0.0 };
-    let turn = if r.chance(0.5) { Quat::IDENTITY } else { Quat::from_axis_angle(r.direction(), r.between(0.0, 3.0)) };
+    let turn = if r.chance(0.5) {
+        Quat::IDENTITY
+    } else {
+        Quat::from_axis_angle(r.direction(), r.between(0.0, 3.0))
+    };
     let parts: Vec<Part> = (0..count)
         .map(|k| {
             let mut part = Part::sheet(m, n);
-            let shift = if r.chance(0.3) { Vec3::ZERO } else { Vec3::new(r.between(-0.7, 0.7), r.between(-0.7, 0.7), 0.0) };
+            let shift = if r.chance(0.3) {
+                Vec3::ZERO
+            } else {
+                Vec3::new(r.between(-0.7, 0.7), r.between(-0.7, 0.7), 0.0)
+            };
             for p in &mut part.x {
                 *p = turn * (*p + shift + Vec3::Z * (gap * k as f64 + crooked * r.unit()));
             }
@@ -261,7 +273,8 @@ fn layers(r: &mut Random, gap: f64) -> Scene {
 
 /// A triangle with points (of small triangles) that project onto, beside or beyond an edge or a corner.
 fn corners(r: &mut Random) -> Scene {
-    let base = Part::triangle([Vec3::ZERO, Vec3::X, Vec3::new(r.between(-0.5, 1.5), r.between(0.2, 1.5), 0.0)]);
+    let base =
+        Part::triangle([Vec3::ZERO, Vec3::X, Vec3::new(r.between(-0.5, 1.5), r.between(0.2, 1.5), 0.0)]);
     let gap = r.log_between(1e-6, 0.2);
     let beside = [0.0, 0.0, -gap, gap, -1e-9][r.below(5)];
     let mut parts = vec![base];
@@ -309,19 +322,25 @@ fn one_tet(r: &mut Random, flatness: f64) -> Part {
 
 /// The unit cube as five tets: one regular, four corners.
 fn cube() -> Part {
-    let x: Vec<Vec3> = (0..8).map(|k| Vec3::new((k & 1) as f64, (k >> 1 & 1) as f64, (k >> 2) as f64)).collect();
+    let x: Vec<Vec3> =
+        (0..8).map(|k| Vec3::new((k & 1) as f64, (k >> 1 & 1) as f64, (k >> 2) as f64)).collect();
     let tets = vec![[0, 3, 5, 6], [1, 0, 3, 5], [2, 3, 0, 6], [4, 0, 5, 6], [7, 3, 6, 5]];
     let tets = tets
         .into_iter()
-        .map(|t: [u32; 4]| if tet_volume(t.map(|v| x[v as usize])) > 0.0 { t } else { [t[1], t[0], t[2], t[3]] })
+        .map(
+            |t: [u32; 4]| {
+                if tet_volume(t.map(|v| x[v as usize])) > 0.0 { t } else { [t[1], t[0], t[2], t[3]] }
+            },
+        )
         .collect();
     Part::tets(x, tets)
 }
 
 fn flat_tets(r: &mut Random) -> Scene {
     let flatness = r.log_between(1e-9, 1e-1);
-    let parts: Vec<Part> =
-        (0..1 + r.below(2)).map(|k| one_tet(r, flatness).mapped(|p| p + Vec3::X * (1.5 * k as f64))).collect();
+    let parts: Vec<Part> = (0..1 + r.below(2))
+        .map(|k| one_tet(r, flatness).mapped(|p| p + Vec3::X * (1.5 * k as f64)))
+        .collect();
     assemble(&parts, 1.0, flatness)
 }
 
@@ -335,7 +354,8 @@ fn collider(r: &mut Random) -> Scene {
     for _ in 0..1 + r.below(4) {
         let c = Vec3::new(r.between(-0.6, 0.6), r.between(-0.6, 0.6), 0.0);
         let side = if r.chance(0.6) { 1.0 } else { -1.0 };
-        let mut part = if r.chance(0.25) { one_tet(r, 1.0) } else { Part::triangle([0; 3].map(|_| r.in_cube(0.4))) };
+        let mut part =
+            if r.chance(0.25) { one_tet(r, 1.0) } else { Part::triangle([0; 3].map(|_| r.in_cube(0.4))) };
         let low = part.x.iter().map(|p| side * p.z).fold(f64::INFINITY, f64::min);
         part.x.iter_mut().for_each(|p| *p += c + Vec3::Z * (side * (gap - low)));
         parts.push(part);
@@ -365,7 +385,8 @@ fn tiny(r: &mut Random) -> Scene {
             let below = Part::triangle([-0.5 * Vec3::X, 0.5 * Vec3::X, Vec3::new(tip, 1.0, -0.5)]);
             let along = Vec3::new(angle.cos(), angle.sin(), 0.0);
             let lift = Vec3::Z * gap;
-            let above = Part::triangle([lift - 0.5 * along, lift + 0.5 * along, lift + Vec3::new(tip, -1.0, 0.7)]);
+            let above =
+                Part::triangle([lift - 0.5 * along, lift + 0.5 * along, lift + Vec3::new(tip, -1.0, 0.7)]);
             assemble(&[below.mapped(|p| turn * p), above.mapped(|p| turn * p)], 1.0, gap)
         }
     }
