@@ -4,6 +4,7 @@
 //! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs [method: Radon's theorem needs
 //! all seven].
 
+use super::divide::plane;
 use super::{Detection, Plane, SafePositions};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
@@ -113,38 +114,26 @@ impl Detector {
 
     fn list(&self, geometry: &Geometry, x: &[Vec3], out: &mut Detection) {
         let surface = &geometry.surface;
+        let frame = &out.frame;
         out.planes.clear();
         out.planes.par_extend(self.point_triangle.par_iter().with_min_len(1024).map(|p| {
             let t = surface.triangles[p.b as usize];
-            plane(x, [p.a, t[0], t[1], t[2]], 1, p)
+            plane(x, frame, [p.a, t[0], t[1], t[2]], 1, p)
         }));
         out.planes.par_extend(self.edge_edge.par_iter().with_min_len(1024).map(|p| {
             let (a, b) = (surface.edges[p.a as usize], surface.edges[p.b as usize]);
-            plane(x, [a[0], a[1], b[0], b[1]], 2, p)
+            plane(x, frame, [a[0], a[1], b[0], b[1]], 2, p)
         }));
         out.surface_planes = out.planes.len();
         let reach = &self.reach;
         let inside: Vec<Plane> =
-            geometry.tets.par_iter().with_min_len(256).flat_map_iter(|t| tet_planes(x, reach, *t)).collect();
+            geometry.tets.par_iter().with_min_len(256).flat_map_iter(|t| tet_planes(x, frame, reach, *t)).collect();
         out.planes.extend(inside);
     }
 }
 
-/// The plane of a pair, with how far each point lies behind the closest point of its side.
-fn plane(x: &[Vec3], points: [u32; 4], side_a: u8, pair: &Pair) -> Plane {
-    let (gap, normal) = (pair.gap, pair.normal);
-    let along = points.map(|v| normal.dot(x[v as usize]));
-    let split = side_a as usize;
-    // A's nearest point has the smallest coordinate of A, B's the largest of B.
-    let low = along[..split].iter().copied().fold(f64::INFINITY, f64::min);
-    let high = along[split..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let behind = std::array::from_fn(|s| if s < split { along[s] - low } else { high - along[s] });
-    // The slab between the two sides along the normal: equal to the distance, but for the rounding of the normal.
-    Plane { normal, gap: gap.min(low - high).max(0.0), points, behind, primitives: [pair.a, pair.b], side_a }
-}
-
 /// The pairs inside one tet that its points' budgets could close.
-fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Plane> {
+fn tet_planes(x: &[Vec3], frame: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Plane> {
     const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 0, 1, 3], [3, 0, 2, 1]];
     const EDGES: [[usize; 4]; 3] = [[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]];
     let p = t.map(|v| x[v as usize]);
@@ -175,7 +164,7 @@ fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Pl
             return None;
         }
         let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
-        Some(plane(x, q.map(|c| t[c]), side_a as u8, &Pair { a: 0, b: 0, gap, normal }))
+        Some(plane(x, frame, q.map(|c| t[c]), side_a as u8, &Pair { a: 0, b: 0, gap, normal }))
     })
 }
 

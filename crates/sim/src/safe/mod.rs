@@ -9,8 +9,10 @@
 //! boxes do not meet cannot touch and need no plane; a listed pair gets a division plane.
 
 mod detect;
+mod divide;
 
 pub use detect::{Detector, Geometry, Prediction};
+pub(crate) use divide::resolution;
 
 use littoral_geom::math::{Aabb, Vec3};
 use std::sync::atomic::{AtomicBool, Ordering};
