@@ -126,8 +126,12 @@ impl Detector {
         }));
         out.surface_planes = out.planes.len();
         let reach = &self.reach;
-        let inside: Vec<Plane> =
-            geometry.tets.par_iter().with_min_len(256).flat_map_iter(|t| tet_planes(x, frame, reach, *t)).collect();
+        let inside: Vec<Plane> = geometry
+            .tets
+            .par_iter()
+            .with_min_len(256)
+            .flat_map_iter(|t| tet_planes(x, frame, reach, *t))
+            .collect();
         out.planes.extend(inside);
     }
 }

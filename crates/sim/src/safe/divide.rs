@@ -14,7 +14,8 @@ const ACCURATE: f64 = 0.999;
 
 /// The smallest gap that rounding cannot close [m], for a pair of these points.
 pub(crate) fn resolution(x: &[Vec3], frame: &[Vec3], points: [u32; 4]) -> f64 {
-    let largest = points.iter().fold(Vec3::ZERO, |m, &v| m.max(x[v as usize].abs() + frame[v as usize].abs()));
+    let largest =
+        points.iter().fold(Vec3::ZERO, |m, &v| m.max(x[v as usize].abs() + frame[v as usize].abs()));
     RESOLUTION * largest.max_element()
 }
 
@@ -54,14 +55,7 @@ pub(super) fn plane(x: &[Vec3], frame: &[Vec3], points: [u32; 4], side_a: u8, pa
         slab = Slab::across(Vec3::ZERO, &y, split);
     }
     let gap = (slab.thickness - resolution(x, frame, points)).max(0.0);
-    Plane {
-        normal: slab.normal,
-        gap,
-        points,
-        behind: slab.behind,
-        primitives: [pair.a, pair.b],
-        side_a,
-    }
+    Plane { normal: slab.normal, gap, points, behind: slab.behind, primitives: [pair.a, pair.b], side_a }
 }
 
 /// The thickest slab across the common perpendiculars of any two features. That of the closest two is as thick as the

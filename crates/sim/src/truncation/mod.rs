@@ -73,7 +73,7 @@ pub struct Request<'a> {
 struct Outcome {
     /// Where the point may go.
     kept: Vec3,
-    /// The fraction of the increment, for groups.
+    /// A fraction of the increment that is allowed as well, for groups.
     t: f64,
     by_plane: bool,
     by_box: bool,
@@ -173,7 +173,8 @@ impl Truncator {
         }
         for (&v, o) in request.moved.iter().zip(&mut self.outcomes) {
             let g = request.groups[v as usize];
-            if g != NO_GROUP && self.group_t[g as usize] < o.t {
+            // The member with the smallest fraction too: what it kept need not lie on its way.
+            if g != NO_GROUP && self.group_t[g as usize] < 1.0 {
                 let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
                 o.t = self.group_t[g as usize];
                 o.kept = a + o.t * (p - a);
@@ -286,19 +287,31 @@ fn stay_inside(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
 fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule, v: u32, p: Vec3) -> Outcome {
     let i = v as usize;
     let a = dx.accepted()[i];
+    let budget = &detection.budget[i];
     let bound = 0.5 * rule.room(2.0 * detection.free_radius[i]);
     let length = p.length();
-    let by_plane = length > bound;
-    let inside = if by_plane { p * (bound / length) } else { p };
-    let s = stay_inside(&detection.budget[i], a, inside);
-    let kept = a + s * (inside - a);
-    let wanted = (p - a).length();
-    let t = if wanted > 0.0 { ((kept - a).length() / wanted).min(1.0) } else { 1.0 };
-    Outcome {
-        kept,
-        t,
-        by_plane,
-        by_box: s < 1.0,
-        far: by_plane && 2.0 * detection.free_radius[i] > 2.0 * rule.keep,
+    if length <= bound {
+        let t = stay_inside(budget, a, p);
+        let kept = if t < 1.0 { a + t * (p - a) } else { p };
+        return Outcome { kept, t, by_plane: false, by_box: t < 1.0, far: false };
     }
+    let inside = p * (bound / length);
+    let s = stay_inside(budget, a, inside);
+    Outcome {
+        kept: a + s * (inside - a),
+        t: stay_within(bound, a, p).min(stay_inside(budget, a, p)),
+        by_plane: true,
+        by_box: s < 1.0,
+        far: detection.free_radius[i] > rule.keep,
+    }
+}
+
+/// Largest s in [0, 1] with `|a + s (p − a)| ≤ radius`, for |a| ≤ radius: s² A + 2 s B = C.
+fn stay_within(radius: f64, a: Vec3, p: Vec3) -> f64 {
+    let d = p - a;
+    let (aa, b, c) = (d.length_squared(), a.dot(d), (radius * radius - a.length_squared()).max(0.0));
+    let root = (b * b + aa * c).sqrt();
+    // Of the two forms of the positive root, the one without cancellation.
+    let s = if b > 0.0 { c / (b + root) } else { (root - b) / aa };
+    if s < 1.0 { s.max(0.0) } else { 1.0 }
 }
