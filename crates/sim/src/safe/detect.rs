@@ -80,6 +80,7 @@ impl Detector {
     ) {
         let n = x.as_slice().len();
         out.epoch = x.epoch();
+        out.serial += 1;
         let translations = frames(geometry, x.as_slice(), prediction);
         out.frame.clear();
         out.frame.extend(geometry.component.iter().map(|&c| translations[c as usize]));

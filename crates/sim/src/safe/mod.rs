@@ -49,6 +49,7 @@ impl SafePositions {
         assert_eq!(detection.epoch, self.epoch, "the detection was made at other positions");
         assert_eq!(dx.epoch, self.epoch, "the displacement belongs to another detection");
         assert!(dx.sealed, "the displacement was edited after its truncation");
+        dx.bind(detection);
         for (x, (d, f)) in self.x.iter_mut().zip(dx.accepted.iter().zip(&detection.frame)) {
             *x += *d + *f;
         }
@@ -61,6 +62,8 @@ impl SafePositions {
 #[derive(Clone, Debug, Default)]
 pub struct Displacement {
     epoch: u64,
+    /// Serial number of the detection it was first truncated against; none while nothing was.
+    detection: Option<u64>,
     sealed: bool,
     accepted: Vec<Vec3>,
     proposed: Vec<Vec3>,
@@ -69,6 +72,9 @@ pub struct Displacement {
     /// Points with a partner (or themselves) outside.
     crowded: Marks,
 }
+
+/// Proposals from this length on [m] are refused: their squares leave the range of numbers.
+const WILD: f64 = 1e150;
 
 /// A set of points that only grows until it is cleared. Filled from several threads; the outcome does not depend on
 /// their order.
@@ -99,6 +105,7 @@ impl Displacement {
         let n = x.x.len();
         Displacement {
             epoch: x.epoch,
+            detection: None,
             sealed: true,
             accepted: vec![Vec3::ZERO; n],
             proposed: vec![Vec3::ZERO; n],
@@ -109,11 +116,29 @@ impl Displacement {
 
     fn reset(&mut self, epoch: u64) {
         self.epoch = epoch;
+        self.detection = None;
         self.sealed = true;
         self.accepted.fill(Vec3::ZERO);
         self.proposed.fill(Vec3::ZERO);
         self.outside.clear();
         self.crowded.clear();
+    }
+
+    /// Ties the displacement to the detection it is truncated against: planes and budgets of another one, even at the
+    /// same positions, would not know what was accepted under this one.
+    pub(crate) fn bind(&mut self, detection: &Detection) {
+        assert_eq!(detection.epoch, self.epoch, "the detection was made at other positions");
+        let bound = *self.detection.get_or_insert(detection.serial);
+        assert_eq!(detection.serial, bound, "the displacement belongs to another detection");
+    }
+
+    /// Takes back a proposal whose products would not be numbers.
+    pub(crate) fn drop_wild(&mut self, v: u32) {
+        let (p, a) = (&mut self.proposed[v as usize], self.accepted[v as usize]);
+        // Written so that it also holds for NaN.
+        if !(p.abs().max_element() < WILD) || p.is_nan() {
+            *p = a;
+        }
     }
 
     pub(crate) fn is_outside(&self, v: u32) -> bool {
@@ -194,6 +219,8 @@ impl Plane {
 #[derive(Clone, Debug, Default)]
 pub struct Detection {
     pub(crate) epoch: u64,
+    /// Counts what was detected into this.
+    pub(crate) serial: u64,
     /// Common translation of each point's island [m].
     pub frame: Vec<Vec3>,
     /// Relative box each point stays in [m].
@@ -217,6 +244,7 @@ impl Detection {
         let n = x.x.len();
         Detection {
             epoch: x.epoch,
+            serial: 0,
             frame: vec![Vec3::ZERO; n],
             budget: vec![Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY }; n],
             planes: Vec::new(),

@@ -107,7 +107,11 @@ impl Truncator {
     /// Cuts the proposals of the moved points, accepts what is left and seals the displacement.
     ///
     /// Afterwards, for every listed pair, the advances of the two sides add up to at most γ·gap, and every point is
-    /// inside its budget box (except with `Truncation::None`).
+    /// inside its budget box (except with `Truncation::None`). A proposal that is not a number, or beyond any, moves
+    /// nothing.
+    ///
+    /// # Panics
+    /// When the detection is not the one that the displacement was accumulated under.
     pub fn apply(
         &mut self,
         x: &[Vec3],
@@ -115,6 +119,10 @@ impl Truncator {
         dx: &mut Displacement,
         request: &Request<'_>,
     ) -> Cut {
+        dx.bind(detection);
+        for &v in request.moved {
+            dx.drop_wild(v);
+        }
         let rule = Rule { gamma: self.gamma, split: self.split, keep: request.keep };
         match self.kind {
             Truncation::None => self.run(dx, request.moved, |_, p| free(p)),
@@ -133,7 +141,12 @@ impl Truncator {
                     .into_par_iter()
                     .with_min_len(TASK)
                     .map(|(&v, k)| {
-                        project::cut(detection, dx, &rule, v, dx.proposed()[v as usize], &metric(k))
+                        let p = dx.proposed()[v as usize];
+                        if rests(dx, v) {
+                            free(p)
+                        } else {
+                            project::cut(detection, dx, &rule, v, p, &metric(k))
+                        }
                     })
                     .collect_into_vec(&mut self.outcomes);
             }
@@ -153,7 +166,10 @@ impl Truncator {
         moved
             .par_iter()
             .with_min_len(TASK)
-            .map(|&v| cut(v, dx.proposed()[v as usize]))
+            .map(|&v| {
+                let p = dx.proposed()[v as usize];
+                if rests(dx, v) { free(p) } else { cut(v, p) }
+            })
             .collect_into_vec(&mut self.outcomes);
     }
 
@@ -197,6 +213,12 @@ impl Truncator {
         dx.seal(moved, &self.kept);
         cut
     }
+}
+
+/// Nothing is asked of this point that it has not got: it stays, to the bit.
+#[inline]
+fn rests(dx: &Displacement, v: u32) -> bool {
+    dx.proposed()[v as usize] == dx.accepted()[v as usize]
 }
 
 fn free(p: Vec3) -> Outcome {
@@ -276,8 +298,10 @@ fn stay_inside(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
     for k in 0..3 {
         let step = p[k] - a[k];
         let room = if step > 0.0 { budget.max[k] - a[k] } else { a[k] - budget.min[k] };
+        // Rounding may have left `a` outside.
+        let room = room.max(0.0);
         if step.abs() > room {
-            s = s.min(room.max(0.0) / step.abs());
+            s = s.min(room / step.abs());
         }
     }
     s

@@ -180,10 +180,10 @@ impl Game {
                 let s = &mut side[usize::from(slot >= p.side_a as usize)];
                 *s = s.max(p.advance(slot, self.dx.accepted()[p.points[slot] as usize]));
             }
-            // A few rounding errors of the gap and of the displacements that were added and subtracted.
+            // Some rounding errors of the gap and of the displacements that were added and subtracted so far.
             let length = |d: &[Vec3]| p.points.iter().map(|&v| d[v as usize].length()).fold(0.0, f64::max);
             let behind = p.behind.iter().copied().fold(0.0, f64::max);
-            let slack = 8.0 * f64::EPSILON * (p.gap + length(self.dx.accepted()) + length(before) + behind);
+            let slack = 64.0 * f64::EPSILON * (p.gap + length(self.dx.accepted()) + length(before) + behind);
             if side[0] + side[1] > self.rules.gamma * p.gap + slack {
                 return Err(format!("plane {k} {p:?}: sides use {side:?}, more than γ {}", self.rules.gamma));
             }
