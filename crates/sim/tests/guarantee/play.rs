@@ -221,9 +221,7 @@ pub fn play(seed: u64) -> Result<(), String> {
 
 fn play_rounds(game: &mut Game, r: &mut Random) -> Result<(), String> {
     for _ in 0..1 + r.below(3) {
-        let foresight =
-            [Foresight::Nothing, Foresight::Exact, Foresight::Together, Foresight::Apart][r.below(4)];
-        let (wanted, margin) = predict(game, foresight, r);
+        let (wanted, margin) = predict(game, r);
         let contact_radius = game.scene.gap * [1e-3, 0.5, 3.0][r.below(3)];
         game.detect(&wanted, &margin, contact_radius);
         for k in 0..1 + r.below(3) {
@@ -254,7 +252,9 @@ fn metric(r: &mut Random) -> Mat3 {
     o(a, a) * weights[0] + o(b, b) * weights[1] + o(c, c) * weights[2] + Mat3::IDENTITY * 1e-2
 }
 
-fn predict(game: &Game, foresight: Foresight, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
+/// What a random prediction foresees of the motion, and the room around it.
+pub fn predict(game: &Game, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
+    let foresight = [Foresight::Nothing, Foresight::Exact, Foresight::Together, Foresight::Apart][r.below(4)];
     let n = game.points();
     let (gap, size) = (game.scene.gap, game.scene.size);
     let small = r.log_between(1e-2 * gap, 1.0 * size);
