@@ -135,8 +135,7 @@ impl Displacement {
     /// Takes back a proposal whose products would not be numbers.
     pub(crate) fn drop_wild(&mut self, v: u32) {
         let (p, a) = (&mut self.proposed[v as usize], self.accepted[v as usize]);
-        // Written so that it also holds for NaN.
-        if !(p.abs().max_element() < WILD) || p.is_nan() {
+        if !p.is_finite() || p.abs().max_element() > WILD {
             *p = a;
         }
     }
@@ -187,9 +186,9 @@ impl Displacement {
 /// the first edge; side B the triangle or the second edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane {
-    /// Unit normal from B's closest point to A's.
+    /// Unit normal from B's closest point to A's; zero when no direction is known to part them, then neither moves.
     pub normal: Vec3,
-    /// Distance g of the pair at the detection [m].
+    /// Gap g of the pair at the detection [m]: its distance less what rounding may take, ≥ 0.
     pub gap: f64,
     /// The points: A's first, then B's.
     pub points: [u32; 4],

@@ -13,7 +13,8 @@ fn planar_truncation_keeps_twice_the_motion_of_isotropic_in_a_dense_soup() {
         let c = compare(&soup, &soup.wanted(motion, 0.01, &mut r), 0.85);
         println!("{motion:?}: {c:?}");
         assert_eq!(c.crossings, 0, "{motion:?}");
-        assert!(c.planar_over_isotropic >= 1.9, "{motion:?}: {c:?}");
+        // A few points that isotropic truncation all but freezes weigh heavily in the mean, none in the median.
+        assert!(c.planar_over_isotropic >= 1.9 && c.median >= 1.9, "{motion:?}: {c:?}");
         assert!(c.planar_over_ccd > 50.0, "{motion:?}: {c:?}");
         // Water-filling gives the slower side what it needs, and never less than the proportional split in sum.
         assert!(c.kept[0] >= c.kept[1], "{motion:?}: {c:?}");
