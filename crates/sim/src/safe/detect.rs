@@ -4,7 +4,7 @@
 //! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs [method: Radon's theorem needs
 //! all seven].
 
-use super::divide::plane;
+use super::divide::{plane, resolution};
 use super::{Detection, Plane, SafePositions};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
@@ -44,9 +44,6 @@ const FRAME_GAIN: f64 = 0.5;
 
 /// Rounds of merging components that travel together before frames are given up for this detection.
 const FRAME_ROUNDS: usize = 6;
-
-/// Relative slack of the listing test against the rounding of distances and reaches.
-const LISTING_SLACK: f64 = 1e-9;
 
 /// The broad phase with its reusable memory.
 #[derive(Debug)]
@@ -115,15 +112,18 @@ impl Detector {
 
     fn list(&self, geometry: &Geometry, x: &[Vec3], out: &mut Detection) {
         let surface = &geometry.surface;
-        let frame = &out.frame;
+        let (frame, budget) = (&out.frame, &out.budget);
+        let finest = |points: [u32; 4]| resolution(x, frame, budget, points);
         out.planes.clear();
         out.planes.par_extend(self.point_triangle.par_iter().with_min_len(1024).map(|p| {
             let t = surface.triangles[p.b as usize];
-            plane(x, frame, [p.a, t[0], t[1], t[2]], 1, p)
+            let points = [p.a, t[0], t[1], t[2]];
+            plane(x, points, 1, p, finest(points))
         }));
         out.planes.par_extend(self.edge_edge.par_iter().with_min_len(1024).map(|p| {
             let (a, b) = (surface.edges[p.a as usize], surface.edges[p.b as usize]);
-            plane(x, frame, [a[0], a[1], b[0], b[1]], 2, p)
+            let points = [a[0], a[1], b[0], b[1]];
+            plane(x, points, 2, p, finest(points))
         }));
         out.surface_planes = out.planes.len();
         let reach = &self.reach;
@@ -131,14 +131,14 @@ impl Detector {
             .tets
             .par_iter()
             .with_min_len(256)
-            .flat_map_iter(|t| tet_planes(x, frame, reach, *t))
+            .flat_map_iter(|t| tet_planes(x, reach, *t, finest(*t)))
             .collect();
         out.planes.extend(inside);
     }
 }
 
-/// The pairs inside one tet that its points' budgets could close.
-fn tet_planes(x: &[Vec3], frame: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Plane> {
+/// The pairs inside one tet that its points' budgets could close, with the resolution of its points [m].
+fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4], finest: f64) -> impl Iterator<Item = Plane> {
     const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 0, 1, 3], [3, 0, 2, 1]];
     const EDGES: [[usize; 4]; 3] = [[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]];
     let p = t.map(|v| x[v as usize]);
@@ -151,7 +151,7 @@ fn tet_planes(x: &[Vec3], frame: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl It
         .map(|f| (p[f[2]] - p[f[1]]).cross(p[f[3]] - p[f[1]]).length())
         .chain(EDGES.iter().map(|e| (p[e[1]] - p[e[0]]).cross(p[e[3]] - p[e[2]]).length()))
         .fold(0.0_f64, f64::max);
-    let far = 2.0 * most * (1.0 + LISTING_SLACK) * area2 < volume6;
+    let far = (2.0 * most + finest) * area2 < volume6;
     let pairs = if far { 0..0 } else { 0..7 };
     pairs.filter_map(move |k| {
         let (q, side_a) = if k < 4 { (FACES[k], 1) } else { (EDGES[k - 4], 2) };
@@ -163,13 +163,13 @@ fn tet_planes(x: &[Vec3], frame: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl It
             (c.point_a, c.point_b)
         };
         let gap = (from_a - from_b).length();
+        let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
+        let pair = Pair { a: 0, b: 0, gap, normal };
+        let plane = plane(x, q.map(|c| t[c]), side_a as u8, &pair, finest);
         let reach_a = q[..side_a].iter().map(|&c| r[c]).fold(0.0_f64, f64::max);
         let reach_b = q[side_a..].iter().map(|&c| r[c]).fold(0.0_f64, f64::max);
-        if (reach_a + reach_b) * (1.0 + LISTING_SLACK) < gap {
-            return None;
-        }
-        let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
-        Some(plane(x, frame, q.map(|c| t[c]), side_a as u8, &Pair { a: 0, b: 0, gap, normal }))
+        // The gap of the plane is proven, a distance is as good as its closest points.
+        (reach_a + reach_b >= plane.gap).then_some(plane)
     })
 }
 

@@ -1,7 +1,7 @@
 //! The direction that divides a pair, and how much of its gap the two sides may share.
 
 use super::Plane;
-use littoral_geom::math::Vec3;
+use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::Pair;
 
 /// What a gap keeps against rounding, in units of the largest coordinate. A commit rounds each coordinate of a point
@@ -12,11 +12,14 @@ const RESOLUTION: f64 = 16.0 * f64::EPSILON;
 /// A normal that finds less than this share of the distance along itself has lost digits, and a better one is sought.
 const ACCURATE: f64 = 0.999;
 
-/// The smallest gap that rounding cannot close [m], for a pair of these points.
-pub(crate) fn resolution(x: &[Vec3], frame: &[Vec3], points: [u32; 4]) -> f64 {
-    let largest =
-        points.iter().fold(Vec3::ZERO, |m, &v| m.max(x[v as usize].abs() + frame[v as usize].abs()));
-    RESOLUTION * largest.max_element()
+/// The smallest gap that rounding cannot close [m], for a pair of these points: relative to the largest coordinate
+/// they may have until the next detection.
+pub(crate) fn resolution(x: &[Vec3], frame: &[Vec3], budget: &[Aabb], points: [u32; 4]) -> f64 {
+    let largest = points.map(|v| {
+        let v = v as usize;
+        (x[v].abs() + frame[v].abs() + budget[v].max.max(-budget[v].min)).max_element()
+    });
+    RESOLUTION * largest.into_iter().fold(0.0, f64::max)
 }
 
 /// Two convex primitives between the planes that touch them across a direction.
@@ -41,8 +44,8 @@ impl Slab {
 }
 
 /// The plane of a pair, with how far each point lies behind the closest point of its side. The gap is the room
-/// between the two sides along the normal, never more than their distance, less what rounding may take.
-pub(super) fn plane(x: &[Vec3], frame: &[Vec3], points: [u32; 4], side_a: u8, pair: &Pair) -> Plane {
+/// between the two sides along the normal, never more than their distance, less the resolution [m].
+pub(super) fn plane(x: &[Vec3], points: [u32; 4], side_a: u8, pair: &Pair, resolution: f64) -> Plane {
     let split = side_a as usize;
     let first = x[points[0] as usize];
     let y = points.map(|v| x[v as usize] - first);
@@ -54,7 +57,7 @@ pub(super) fn plane(x: &[Vec3], frame: &[Vec3], points: [u32; 4], side_a: u8, pa
         // Touching, to rounding: no direction is known to part the two sides, so nothing of them moves.
         slab = Slab::across(Vec3::ZERO, &y, split);
     }
-    let gap = (slab.thickness - resolution(x, frame, points)).max(0.0);
+    let gap = (slab.thickness - resolution).max(0.0);
     Plane { normal: slab.normal, gap, points, behind: slab.behind, primitives: [pair.a, pair.b], side_a }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn largest_step(
                 let q = plane.points.map(|w| w as usize);
                 let start = q.map(|w| x[w] + dx.accepted()[w]);
                 let step = q.map(|w| dx.proposed()[w] - dx.accepted()[w]);
-                let floor = resolution(x, &detection.frame, plane.points);
+                let floor = resolution(x, &detection.frame, &detection.budget, plane.points);
                 t = additive(start, step, plane.side_a == 1, t, Keep { gamma, floor });
             }
             t

@@ -146,8 +146,8 @@ fn first_touch(from: [Vec3; 4], to: [Vec3; 4], split: usize) -> Option<f64> {
             return None;
         }
         let (here, n) = best;
-        // Touching in the limit: less is left than any gap of the tests, relative to the primitives.
-        if here <= 1e-14 * y.iter().map(|p| p.length()).fold(0.0, f64::max) {
+        // Touching, to the rounding of the separation.
+        if here <= 4.0 * f64::EPSILON * y.iter().map(|p| p.length()).fold(0.0, f64::max) {
             return Some(t);
         }
         let mut next = 1.0_f64;
