@@ -20,9 +20,9 @@ pub mod contact;
 
 pub mod truncation;
 
-pub mod solver;
-
 pub mod system;
+
+pub mod solver;
 
 pub mod step;
 

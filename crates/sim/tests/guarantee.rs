@@ -7,9 +7,19 @@ mod play;
 #[path = "guarantee/scenes.rs"]
 mod scenes;
 
+#[path = "guarantee/cloth.rs"]
+mod cloth;
+#[path = "guarantee/listing.rs"]
+mod listing;
 #[path = "guarantee/named.rs"]
 mod named;
 #[path = "guarantee/property.rs"]
 mod property;
+#[path = "guarantee/scale.rs"]
+mod scale;
 #[path = "guarantee/seal.rs"]
 mod seal;
+#[path = "guarantee/soup.rs"]
+mod soup;
+#[path = "guarantee/soup_scene.rs"]
+mod soup_scene;

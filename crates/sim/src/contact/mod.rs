@@ -307,10 +307,11 @@ impl ContactModel {
         h: f64,
         out: &mut Contacts,
     ) {
-        let planes = &detection.planes[..detection.surface_planes];
-        let mut found: Vec<(Kind, [u32; 4], bool, f64)> = planes
+        let mut found: Vec<(Kind, [u32; 4], bool, f64)> = detection
+            .planes
             .par_iter()
             .with_min_len(512)
+            .filter(|p| p.surface)
             .map(|p| {
                 let (kind, q, served) = self.classify(geometry, x, p);
                 (kind, q, served, p.gap)

@@ -4,6 +4,7 @@
 //! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs. Why this is enough, and why
 //! budgets and frames lose no pair: `docs/derivations/detection.md`.
 
+use super::divide::{plane, resolution};
 use super::{Detection, Plane, SafePositions};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
@@ -48,9 +49,6 @@ const FRAME_ROUNDS: usize = 6;
 /// metre from the origin is lost in rounding at millimetre radii; larger, and pressed contacts lose their last room.
 const FLOOR: f64 = 1e-5;
 
-/// Relative slack of the listing test against the rounding of distances and reaches.
-const LISTING_SLACK: f64 = 1e-9;
-
 /// The broad phase with its reusable memory.
 #[derive(Debug)]
 pub struct Detector {
@@ -84,6 +82,7 @@ impl Detector {
         let n = x.as_slice().len();
         out.epoch = x.epoch();
         out.floor = FLOOR * prediction.contact_radius;
+        out.serial += 1;
         let translations = frames(geometry, x.as_slice(), prediction);
         out.frame.clear();
         out.frame.extend(geometry.component.iter().map(|&c| translations[c as usize]));
@@ -118,38 +117,32 @@ impl Detector {
 
     fn list(&self, geometry: &Geometry, x: &[Vec3], out: &mut Detection) {
         let surface = &geometry.surface;
+        let (frame, budget) = (&out.frame, &out.budget);
+        let finest = |points: [u32; 4]| resolution(x, frame, budget, points);
         out.planes.clear();
         out.planes.par_extend(self.point_triangle.par_iter().with_min_len(1024).map(|p| {
             let t = surface.triangles[p.b as usize];
-            plane(x, [p.a, t[0], t[1], t[2]], 1, p)
+            let points = [p.a, t[0], t[1], t[2]];
+            plane(x, points, 1, p, finest(points))
         }));
         out.planes.par_extend(self.edge_edge.par_iter().with_min_len(1024).map(|p| {
             let (a, b) = (surface.edges[p.a as usize], surface.edges[p.b as usize]);
-            plane(x, [a[0], a[1], b[0], b[1]], 2, p)
+            let points = [a[0], a[1], b[0], b[1]];
+            plane(x, points, 2, p, finest(points))
         }));
-        out.surface_planes = out.planes.len();
         let reach = &self.reach;
-        let inside: Vec<Plane> =
-            geometry.tets.par_iter().with_min_len(256).flat_map_iter(|t| tet_planes(x, reach, *t)).collect();
+        let inside: Vec<Plane> = geometry
+            .tets
+            .par_iter()
+            .with_min_len(256)
+            .flat_map_iter(|t| tet_planes(x, reach, *t, finest(*t)))
+            .collect();
         out.planes.extend(inside);
     }
 }
 
-/// The plane of a pair, with how far each point lies behind the closest point of its side.
-fn plane(x: &[Vec3], points: [u32; 4], side_a: u8, pair: &Pair) -> Plane {
-    let (gap, normal) = (pair.gap, pair.normal);
-    let along = points.map(|v| normal.dot(x[v as usize]));
-    let split = side_a as usize;
-    // A's nearest point has the smallest coordinate of A, B's the largest of B.
-    let low = along[..split].iter().copied().fold(f64::INFINITY, f64::min);
-    let high = along[split..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let behind = std::array::from_fn(|s| if s < split { along[s] - low } else { high - along[s] });
-    // The slab between the two sides along the normal: equal to the distance, but for the rounding of the normal.
-    Plane { normal, gap: gap.min(low - high).max(0.0), points, behind, primitives: [pair.a, pair.b], side_a }
-}
-
-/// The pairs inside one tet that its points' budgets could close.
-fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Plane> {
+/// The pairs inside one tet that its points' budgets could close, with the resolution of its points [m].
+fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4], finest: f64) -> impl Iterator<Item = Plane> {
     const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 0, 1, 3], [3, 0, 2, 1]];
     const EDGES: [[usize; 4]; 3] = [[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]];
     let p = t.map(|v| x[v as usize]);
@@ -162,7 +155,7 @@ fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Pl
         .map(|f| (p[f[2]] - p[f[1]]).cross(p[f[3]] - p[f[1]]).length())
         .chain(EDGES.iter().map(|e| (p[e[1]] - p[e[0]]).cross(p[e[3]] - p[e[2]]).length()))
         .fold(0.0_f64, f64::max);
-    let far = 2.0 * most * (1.0 + LISTING_SLACK) * area2 < volume6;
+    let far = (2.0 * most + finest) * area2 < volume6;
     let pairs = if far { 0..0 } else { 0..7 };
     pairs.filter_map(move |k| {
         let (q, side_a) = if k < 4 { (FACES[k], 1) } else { (EDGES[k - 4], 2) };
@@ -174,13 +167,13 @@ fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4]) -> impl Iterator<Item = Pl
             (c.point_a, c.point_b)
         };
         let gap = (from_a - from_b).length();
+        let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
+        let pair = Pair { a: 0, b: 0, gap, normal };
+        let plane = Plane { surface: false, ..plane(x, q.map(|c| t[c]), side_a as u8, &pair, finest) };
         let reach_a = q[..side_a].iter().map(|&c| r[c]).fold(0.0_f64, f64::max);
         let reach_b = q[side_a..].iter().map(|&c| r[c]).fold(0.0_f64, f64::max);
-        if (reach_a + reach_b) * (1.0 + LISTING_SLACK) < gap {
-            return None;
-        }
-        let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
-        Some(plane(x, q.map(|c| t[c]), side_a as u8, &Pair { a: 0, b: 0, gap, normal }))
+        // The gap of the plane is proven, a distance is as good as its closest points.
+        (reach_a + reach_b >= plane.gap).then_some(plane)
     })
 }
 

@@ -9,11 +9,13 @@
 //! boxes do not meet cannot touch and need no plane; a listed pair gets a division plane.
 
 mod detect;
+mod divide;
 
 pub use detect::{Detector, Geometry, Prediction};
+pub(crate) use divide::resolution;
 
 use littoral_geom::math::{Aabb, Vec3};
-use std::sync::atomic::{AtomicBool, Ordering};
+use rayon::prelude::*;
 
 /// Positions that are free of intersections (or hold only those that were there at the start).
 #[derive(Clone, Debug)]
@@ -47,6 +49,7 @@ impl SafePositions {
         assert_eq!(detection.epoch, self.epoch, "the detection was made at other positions");
         assert_eq!(dx.epoch, self.epoch, "the displacement belongs to another detection");
         assert!(dx.sealed, "the displacement was edited after its truncation");
+        dx.bind(detection);
         for (x, (d, f)) in self.x.iter_mut().zip(dx.accepted.iter().zip(&detection.frame)) {
             *x += *d + *f;
         }
@@ -59,37 +62,17 @@ impl SafePositions {
 #[derive(Clone, Debug, Default)]
 pub struct Displacement {
     epoch: u64,
+    /// Serial number of the detection it was first truncated against; none while nothing was.
+    detection: Option<u64>,
     sealed: bool,
     accepted: Vec<Vec3>,
     proposed: Vec<Vec3>,
-    /// Points that have left their free radius since the detection.
-    outside: Marks,
-    /// Points with a partner (or themselves) outside.
-    crowded: Marks,
+    /// Length of the longest proposal since the detection [m].
+    longest: f64,
 }
 
-/// A set of points that only grows until it is cleared. Filled from several threads; the outcome does not depend on
-/// their order.
-#[derive(Debug, Default)]
-struct Marks(Vec<AtomicBool>);
-
-impl Marks {
-    fn none(n: usize) -> Self {
-        Marks((0..n).map(|_| AtomicBool::new(false)).collect())
-    }
-
-    fn clear(&mut self) {
-        for m in &mut self.0 {
-            *m.get_mut() = false;
-        }
-    }
-}
-
-impl Clone for Marks {
-    fn clone(&self) -> Self {
-        Marks(self.0.iter().map(|m| AtomicBool::new(m.load(Ordering::Relaxed))).collect())
-    }
-}
+/// Proposals from this length on [m] are refused: their squares leave the range of numbers.
+const WILD: f64 = 1e150;
 
 impl Displacement {
     /// No displacement of `n` points at the positions `x`.
@@ -97,37 +80,48 @@ impl Displacement {
         let n = x.x.len();
         Displacement {
             epoch: x.epoch,
+            detection: None,
             sealed: true,
             accepted: vec![Vec3::ZERO; n],
             proposed: vec![Vec3::ZERO; n],
-            outside: Marks::none(n),
-            crowded: Marks::none(n),
+            longest: 0.0,
         }
     }
 
     fn reset(&mut self, epoch: u64) {
         self.epoch = epoch;
+        self.detection = None;
         self.sealed = true;
         self.accepted.fill(Vec3::ZERO);
         self.proposed.fill(Vec3::ZERO);
-        self.outside.clear();
-        self.crowded.clear();
+        self.longest = 0.0;
     }
 
-    pub(crate) fn is_outside(&self, v: u32) -> bool {
-        self.outside.0[v as usize].load(Ordering::Relaxed)
+    /// Ties the displacement to the detection it is truncated against: planes and budgets of another one, even at the
+    /// same positions, would not know what was accepted under this one.
+    pub(crate) fn bind(&mut self, detection: &Detection) {
+        assert_eq!(detection.epoch, self.epoch, "the detection was made at other positions");
+        let bound = *self.detection.get_or_insert(detection.serial);
+        assert_eq!(detection.serial, bound, "the displacement belongs to another detection");
     }
 
-    pub(crate) fn set_outside(&self, v: u32) {
-        self.outside.0[v as usize].store(true, Ordering::Relaxed);
+    /// Takes back a proposal whose products would not be numbers.
+    pub(crate) fn drop_wild(&mut self, v: u32) {
+        let (p, a) = (&mut self.proposed[v as usize], self.accepted[v as usize]);
+        if !p.is_finite() || p.abs().max_element() > WILD {
+            *p = a;
+        }
     }
 
-    pub(crate) fn is_crowded(&self, v: u32) -> bool {
-        self.crowded.0[v as usize].load(Ordering::Relaxed)
+    /// Takes the proposals of the `moved` points into account for `longest`.
+    pub(crate) fn measure(&mut self, moved: &[u32]) {
+        let longest = moved.iter().map(|&v| self.proposed[v as usize].length()).fold(0.0, f64::max);
+        self.longest = self.longest.max(longest);
     }
 
-    pub(crate) fn set_crowded(&self, v: u32) {
-        self.crowded.0[v as usize].store(true, Ordering::Relaxed);
+    /// Length of the longest proposal since the detection [m]: no point has gone, or asks to go, farther.
+    pub(crate) fn longest(&self) -> f64 {
+        self.longest
     }
 
     /// The part that may be committed (n) [m].
@@ -151,6 +145,8 @@ impl Displacement {
         for (&v, &d) in points.iter().zip(kept) {
             self.accepted[v as usize] = d;
             self.proposed[v as usize] = d;
+            // A projected proposal may be longer than the one it came from.
+            self.longest = self.longest.max(d.length());
         }
         self.sealed = true;
     }
@@ -160,9 +156,9 @@ impl Displacement {
 /// the first edge; side B the triangle or the second edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Plane {
-    /// Unit normal from B's closest point to A's.
+    /// Unit normal from B's closest point to A's; zero when no direction is known to part them, then neither moves.
     pub normal: Vec3,
-    /// Distance g of the pair at the detection [m].
+    /// Gap g of the pair at the detection [m]: its distance less what rounding may take, ≥ 0.
     pub gap: f64,
     /// The points: A's first, then B's.
     pub points: [u32; 4],
@@ -170,6 +166,8 @@ pub struct Plane {
     pub behind: [f64; 4],
     /// The two primitives: point and triangle index, or two edge indices; unused inside tets.
     pub primitives: [u32; 2],
+    /// Belongs to two surface primitives, not to the inside of a tet.
+    pub surface: bool,
     /// Number of points on side A: 1 (point–triangle) or 2 (edge–edge).
     pub side_a: u8,
 }
@@ -195,20 +193,22 @@ pub struct Detection {
     /// Distance below which no pair may approach further [m]: far below any contact force's range, far above the
     /// rounding of positions.
     pub floor: f64,
+    /// Counts what was detected into this.
+    pub(crate) serial: u64,
     /// Common translation of each point's island [m].
     pub frame: Vec<Vec3>,
     /// Relative box each point stays in [m].
     pub budget: Vec<Aabb>,
-    /// The listed pairs: first those of the surfaces, then those inside tets.
+    /// The listed pairs, nearest first.
     pub planes: Vec<Plane>,
-    /// Number of planes that belong to surface pairs.
-    pub surface_planes: usize,
-    /// Planes of each point: `items[offsets[v]..offsets[v+1]]` as plane·4 + slot.
+    /// Planes of each point, nearest first: `items[offsets[v]..offsets[v+1]]` as plane·4 + slot.
     pub offsets: Vec<u32>,
     /// See `offsets`.
     pub items: Vec<u32>,
     /// Half the smallest listed gap of each point [m]; infinite where nothing is listed.
     pub free_radius: Vec<f64>,
+    order: Vec<(u64, u32)>,
+    unsorted: Vec<Plane>,
 }
 
 impl Detection {
@@ -219,13 +219,15 @@ impl Detection {
         Detection {
             epoch: x.epoch,
             floor: 0.0,
+            serial: 0,
             frame: vec![Vec3::ZERO; n],
             budget: vec![Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY }; n],
             planes: Vec::new(),
-            surface_planes: 0,
             offsets: vec![0; n + 1],
             items: Vec::new(),
             free_radius: vec![f64::INFINITY; n],
+            order: Vec::new(),
+            unsorted: Vec::new(),
         }
     }
 
@@ -238,12 +240,20 @@ impl Detection {
 
     /// Smallest gap between surfaces [m]; `None` when no pair is listed.
     pub fn min_gap(&self) -> Option<f64> {
-        self.planes[..self.surface_planes].iter().map(|p| p.gap).reduce(f64::min)
+        self.planes.iter().find(|p| p.surface).map(|p| p.gap)
     }
 
     /// Rebuilds the per-point lists and the free radii from `planes`.
     pub(crate) fn index(&mut self, n: usize) {
         assert!(self.planes.len() < (u32::MAX / 4) as usize, "more than 2^30 pairs listed");
+        // Nearest first, so that a point stops looking where no motion can close a gap; ties by place, for a fixed order.
+        self.order.clear();
+        self.order.extend(self.planes.iter().enumerate().map(|(k, p)| (p.gap.to_bits(), k as u32)));
+        self.order.par_sort_unstable();
+        self.unsorted.clear();
+        self.unsorted.append(&mut self.planes);
+        let (order, unsorted) = (&self.order, &self.unsorted);
+        self.planes.par_extend(order.par_iter().with_min_len(4096).map(|&(_, k)| unsorted[k as usize]));
         self.offsets.clear();
         self.offsets.resize(n + 1, 0);
         for p in &self.planes {

@@ -30,13 +30,13 @@ const HELD_KEEP: f64 = 1e-3;
 
 /// Smallest margin of a budget, as a share of the contact radius: room for small corrections between detections.
 /// Smaller: more detections near rest. Larger: more pairs to look at.
-const MARGIN: f64 = 0.5;
+const MARGIN: f64 = 0.1;
 
 /// Room for a point's next moves, as a multiple of its last one.
-const MOVE_MARGIN: f64 = 2.0;
+const MOVE_MARGIN: f64 = 3.0;
 
-/// Shares of the initial guess that are tried.
-const GUESS_SHARES: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.0];
+/// Shares of the initial guess that are tried where the whole of it raises the objective.
+const GUESS_SHARES: [f64; 3] = [0.6, 0.3, 0.1];
 
 /// Points a parallel descent task takes at least.
 const TASK: usize = 64;
@@ -76,6 +76,8 @@ struct Work {
     metric: Vec<Mat3>,
     all: Vec<u32>,
     held_points: Vec<u32>,
+    /// Sweeps since the last detection, for Chebyshev.
+    sweeps: u32,
     /// Positions one and two sweeps ago, for Chebyshev.
     before: [Vec<Vec3>; 2],
 }
@@ -114,12 +116,15 @@ impl VbdDat {
 
         let mut last = Cut::default();
         for sweep in 0..self.settings.iterations {
-            let due = sweep > 0 && sweep % self.settings.detect_every == 0;
+            // Where nothing is listed, budgets alone say when to look again.
+            let due = sweep > 0
+                && sweep % self.settings.detect_every == 0
+                && self.detection.planes.iter().any(|p| p.surface);
             if due || last.bounded > 0 || (sweep > 0 && self.lagging(system, x, state, h)) {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
             }
-            last = self.sweep(system, x, state, h, sweep, &mut report);
+            last = self.sweep(system, x, state, h, &mut report);
             cuts = cuts.plus(last);
         }
         report.iterations = self.settings.iterations;
@@ -176,7 +181,9 @@ impl VbdDat {
         work.last_move.clear();
         work.last_move.resize(n, 0.0);
         self.rigid.begin(system, &self.work.held);
-        self.temper_guess(system, x.as_slice(), h);
+        if self.settings.tempered {
+            self.temper_guess(system, x.as_slice(), h);
+        }
     }
 
     /// Scales the guess of each component back where following it would cost more elastic energy than it gains:
@@ -186,27 +193,41 @@ impl VbdDat {
         let component = &system.geometry.component;
         let count = system.geometry.prescribed.len();
         let Work { y, wanted, held, .. } = &mut self.work;
-        let mut best = vec![(f64::INFINITY, 1.0); count];
         let mut trial = vec![Vec3::ZERO; x.len()];
-        for share in GUESS_SHARES {
-            let mut sums = vec![0.0; count];
+        let mut objective = |share: f64, sums: &mut Vec<f64>| {
+            sums.clear();
+            sums.resize(count, 0.0);
             for v in 0..x.len() {
                 let s = if held[v] { 1.0 } else { share };
                 trial[v] = x[v] + s * wanted[v];
                 if !held[v] {
-                    sums[component[v] as usize] +=
-                        0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
+                    let inertia = 0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
+                    sums[component[v] as usize] += inertia;
                 }
             }
-            system.elastic.value_by_component(&trial, component, &mut sums);
-            for (b, g) in best.iter_mut().zip(&sums) {
-                if *g < b.0 {
-                    *b = (*g, share);
+            system.elastic.value_by_component(&trial, component, sums);
+        };
+        let (mut still, mut full) = (Vec::new(), Vec::new());
+        objective(0.0, &mut still);
+        objective(1.0, &mut full);
+        // Not a number counts as worse.
+        let worse = |g: f64, than: f64| g.is_nan() || g > than;
+        let mut best: Vec<(f64, f64)> = full.iter().map(|g| (*g, 1.0)).collect();
+        if full.iter().zip(&still).any(|(g, g0)| worse(*g, *g0)) {
+            best = still
+                .iter()
+                .zip(&full)
+                .map(|(g0, g)| if worse(*g, *g0) { (*g0, 0.0) } else { (*g, 1.0) })
+                .collect();
+            let mut sums = Vec::new();
+            for share in GUESS_SHARES {
+                objective(share, &mut sums);
+                for (b, g) in best.iter_mut().zip(&sums) {
+                    // Components whose whole guess was good keep it.
+                    if b.1 < 1.0 && *g < b.0 {
+                        *b = (*g, share);
+                    }
                 }
-            }
-            // The whole guess is kept unless it costs: no need to look further.
-            if share == 1.0 && !self.settings.tempered {
-                break;
             }
         }
         for v in 0..x.len() {
@@ -349,6 +370,7 @@ impl VbdDat {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
+        self.work.sweeps = 0;
         for b in &mut self.work.before {
             b.clear();
         }
@@ -367,7 +389,6 @@ impl VbdDat {
         x: &SafePositions,
         state: &Snapshot,
         h: f64,
-        sweep: u32,
         report: &mut StepReport,
     ) -> Cut {
         let mut total = Cut::default();
@@ -420,7 +441,7 @@ impl VbdDat {
             report.phases.truncate += middle.elapsed().as_secs_f64();
         }
         if self.settings.chebyshev > 0.0 {
-            total = total.plus(self.accelerate(system, x, sweep));
+            total = total.plus(self.accelerate(system, x));
         }
         total
     }
@@ -436,10 +457,10 @@ impl VbdDat {
     }
 
     /// Chebyshev semi-iteration over whole sweeps; points in contact are left out [Chen 2024, VBD §3.8].
-    fn accelerate(&mut self, system: &System, x: &SafePositions, sweep: u32) -> Cut {
+    fn accelerate(&mut self, system: &System, x: &SafePositions) -> Cut {
         let rho = self.settings.chebyshev;
         let mut omega = 1.0;
-        for k in 1..=sweep {
+        for k in 1..=self.work.sweeps {
             omega = if k == 1 { 2.0 / (2.0 - rho * rho) } else { 4.0 / (4.0 - rho * rho * omega) };
         }
         let mut cut = Cut::default();
@@ -464,6 +485,7 @@ impl VbdDat {
         std::mem::swap(one, two);
         one.clear();
         one.extend(&self.work.current);
+        self.work.sweeps += 1;
         cut
     }
 

@@ -2,7 +2,7 @@
 //! solvers, here for comparison.
 
 use super::stay_inside;
-use crate::safe::{Detection, Displacement};
+use crate::safe::{Detection, Displacement, resolution};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::Vec3;
 use rayon::prelude::*;
@@ -10,7 +10,8 @@ use rayon::prelude::*;
 /// Iterations of the conservative advancement; stopping early returns a shorter, still safe step.
 const MAX_ADVANCES: usize = 10_000;
 
-/// The largest common fraction of all increments that keeps (1−γ) of every gap's start value and every box.
+/// The largest common fraction of all increments that keeps (1−γ) of every gap's start value, and what rounding may
+/// take, and every box.
 pub(super) fn largest_step(
     x: &[Vec3],
     detection: &Detection,
@@ -29,15 +30,23 @@ pub(super) fn largest_step(
                 let q = plane.points.map(|w| w as usize);
                 let start = q.map(|w| x[w] + dx.accepted()[w]);
                 let step = q.map(|w| dx.proposed()[w] - dx.accepted()[w]);
-                t = additive(start, step, plane.side_a == 1, t, gamma);
+                let floor = resolution(x, &detection.frame, &detection.budget, plane.points);
+                t = additive(start, step, plane.side_a == 1, t, Keep { gamma, floor });
             }
             t
         })
         .reduce(|| 1.0, f64::min)
 }
 
-/// Conservative advancement of one pair up to `t_max`: stops where (1−γ) of the gap is left.
-fn additive(start: [Vec3; 4], step: [Vec3; 4], point_triangle: bool, t_max: f64, gamma: f64) -> f64 {
+/// What is kept of a gap d: (1−γ) of what exceeds the floor [m], and the floor.
+#[derive(Clone, Copy)]
+struct Keep {
+    gamma: f64,
+    floor: f64,
+}
+
+/// Conservative advancement of one pair up to `t_max`: stops where no more of the gap is left than is to be kept.
+fn additive(start: [Vec3; 4], step: [Vec3; 4], point_triangle: bool, t_max: f64, keep: Keep) -> f64 {
     let mean = (step[0] + step[1] + step[2] + step[3]) * 0.25;
     let relative = step.map(|s| s - mean);
     let largest = |r: std::ops::Range<usize>| relative[r].iter().map(|s| s.length()).fold(0.0_f64, f64::max);
@@ -53,7 +62,11 @@ fn additive(start: [Vec3; 4], step: [Vec3; 4], point_triangle: bool, t_max: f64,
             closest_edge_edge(y[0], y[1], y[2], y[3]).distance_sq.sqrt()
         }
     };
-    let least = (1.0 - gamma) * distance(0.0);
+    let gap = distance(0.0);
+    if gap <= keep.floor {
+        return 0.0;
+    }
+    let least = keep.floor + (1.0 - keep.gamma) * (gap - keep.floor);
     let mut t = 0.0;
     for _ in 0..MAX_ADVANCES {
         let room = distance(t) - least;

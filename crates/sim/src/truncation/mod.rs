@@ -6,7 +6,8 @@
 //! nothing accepted yet this is the published rule; later in a sweep only the moved points need a look, because
 //! the plane of a pair may lie anywhere between the advances of its two sides.
 //!
-//! A point that stays within γ/2 of its smallest gap, all of whose partners do too, needs no plane at all.
+//! Two sides together advance at most twice the longest displacement there is: wider gaps need no look. The planes of
+//! a point are sorted by gap, so that it looks at those few that could bind.
 //!
 //! The proof is in `docs/derivations/truncation.md`.
 
@@ -79,7 +80,7 @@ pub struct Request<'a> {
 struct Outcome {
     /// Where the point may go.
     kept: Vec3,
-    /// The fraction of the increment, for groups.
+    /// A fraction of the increment that is allowed as well, for groups.
     t: f64,
     by_plane: bool,
     by_box: bool,
@@ -113,7 +114,11 @@ impl Truncator {
     /// Cuts the proposals of the moved points, accepts what is left and seals the displacement.
     ///
     /// Afterwards, for every listed pair, the advances of the two sides add up to at most γ·gap, and every point is
-    /// inside its budget box (except with `Truncation::None`).
+    /// inside its budget box (except with `Truncation::None`). A proposal that is not a number, or beyond any, moves
+    /// nothing.
+    ///
+    /// # Panics
+    /// When the detection is not the one that the displacement was accumulated under.
     pub fn apply(
         &mut self,
         x: &[Vec3],
@@ -121,6 +126,11 @@ impl Truncator {
         dx: &mut Displacement,
         request: &Request<'_>,
     ) -> Cut {
+        dx.bind(detection);
+        for &v in request.moved {
+            dx.drop_wild(v);
+        }
+        dx.measure(request.moved);
         let rule = Rule {
             gamma: self.gamma,
             split: self.split,
@@ -135,18 +145,21 @@ impl Truncator {
                 self.run(dx, request.moved, |v, p| isotropic(detection, dx, &rule, v, p));
             }
             Truncation::Planar => {
-                planar::mark_crowded(detection, dx, &rule, request.moved);
                 self.run(dx, request.moved, |v, p| planar::cut(detection, dx, &rule, v, p));
             }
             Truncation::Project => {
-                planar::mark_crowded(detection, dx, &rule, request.moved);
                 let metric = |k: usize| request.metric.get(k).copied().unwrap_or(Mat3::IDENTITY);
                 let points = request.moved;
                 (points, 0..points.len())
                     .into_par_iter()
                     .with_min_len(TASK)
                     .map(|(&v, k)| {
-                        project::cut(detection, dx, &rule, v, dx.proposed()[v as usize], &metric(k))
+                        let p = dx.proposed()[v as usize];
+                        if rests(dx, v) {
+                            free(p)
+                        } else {
+                            project::cut(detection, dx, &rule, v, p, &metric(k))
+                        }
                     })
                     .collect_into_vec(&mut self.outcomes);
             }
@@ -166,7 +179,10 @@ impl Truncator {
         moved
             .par_iter()
             .with_min_len(TASK)
-            .map(|&v| cut(v, dx.proposed()[v as usize]))
+            .map(|&v| {
+                let p = dx.proposed()[v as usize];
+                if rests(dx, v) { free(p) } else { cut(v, p) }
+            })
             .collect_into_vec(&mut self.outcomes);
     }
 
@@ -186,7 +202,8 @@ impl Truncator {
         }
         for (&v, o) in request.moved.iter().zip(&mut self.outcomes) {
             let g = request.groups[v as usize];
-            if g != NO_GROUP && self.group_t[g as usize] < o.t {
+            // The member with the smallest fraction too: what it kept need not lie on its way.
+            if g != NO_GROUP && self.group_t[g as usize] < 1.0 {
                 let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
                 o.t = self.group_t[g as usize];
                 o.kept = a + o.t * (p - a);
@@ -209,6 +226,12 @@ impl Truncator {
         dx.seal(moved, &self.kept);
         cut
     }
+}
+
+/// Nothing is asked of this point that it has not got: it stays, to the bit.
+#[inline]
+fn rests(dx: &Displacement, v: u32) -> bool {
+    dx.proposed()[v as usize] == dx.accepted()[v as usize]
 }
 
 fn free(p: Vec3) -> Outcome {
@@ -252,6 +275,14 @@ impl Rule<'_> {
         } else {
             room
         }
+    }
+
+    /// True when no pair with this gap, or a wider one, can be closed by two points that move at most `longest` [m].
+    #[inline]
+    fn is_wide(&self, gap: f64, longest: f64) -> bool {
+        let room = self.room(gap);
+        let room = if self.held.is_empty() { room } else { room.min((gap - self.held_keep).max(0.0)) };
+        2.0 * longest <= room
     }
 
     /// How far a point with this free radius may move without a look at its planes [m].
@@ -311,8 +342,10 @@ fn stay_inside(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
     for k in 0..3 {
         let step = p[k] - a[k];
         let room = if step > 0.0 { budget.max[k] - a[k] } else { a[k] - budget.min[k] };
+        // Rounding may have left `a` outside.
+        let room = room.max(0.0);
         if step.abs() > room {
-            s = s.min(room.max(0.0) / step.abs());
+            s = s.min(room / step.abs());
         }
     }
     s
@@ -322,19 +355,31 @@ fn stay_inside(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
 fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, p: Vec3) -> Outcome {
     let i = v as usize;
     let a = dx.accepted()[i];
+    let budget = &detection.budget[i];
     let bound = rule.free_bound(detection.free_radius[i]);
     let length = p.length();
-    let by_plane = length > bound;
-    let inside = if by_plane { p * (bound / length) } else { p };
-    let s = stay_inside(&detection.budget[i], a, inside);
-    let kept = a + s * (inside - a);
-    let wanted = (p - a).length();
-    let t = if wanted > 0.0 { ((kept - a).length() / wanted).min(1.0) } else { 1.0 };
-    Outcome {
-        kept,
-        t,
-        by_plane,
-        by_box: s < 1.0,
-        far: by_plane && 2.0 * detection.free_radius[i] > 2.0 * rule.keep,
+    if length <= bound {
+        let t = stay_inside(budget, a, p);
+        let kept = if t < 1.0 { a + t * (p - a) } else { p };
+        return Outcome { kept, t, by_plane: false, by_box: t < 1.0, far: false };
     }
+    let inside = p * (bound / length);
+    let s = stay_inside(budget, a, inside);
+    Outcome {
+        kept: a + s * (inside - a),
+        t: stay_within(bound, a, p).min(stay_inside(budget, a, p)),
+        by_plane: true,
+        by_box: s < 1.0,
+        far: detection.free_radius[i] > rule.keep,
+    }
+}
+
+/// Largest s in [0, 1] with `|a + s (p − a)| ≤ radius`, for |a| ≤ radius: s² A + 2 s B = C.
+fn stay_within(radius: f64, a: Vec3, p: Vec3) -> f64 {
+    let d = p - a;
+    let (aa, b, c) = (d.length_squared(), a.dot(d), (radius * radius - a.length_squared()).max(0.0));
+    let root = (b * b + aa * c).sqrt();
+    // Of the two forms of the positive root, the one without cancellation.
+    let s = if b > 0.0 { c / (b + root) } else { (root - b) / aa };
+    if s < 1.0 { s.max(0.0) } else { 1.0 }
 }

@@ -1,4 +1,4 @@
-//! Traps by name: each once let something through, here or elsewhere [method §2.2, §2.3, §2.6, §2.11, §2.14].
+//! Traps by name: each once let something through, here or in another implementation.
 
 use crate::oracle::distance;
 use crate::play::{Ask, Game, Rules, SAFE};

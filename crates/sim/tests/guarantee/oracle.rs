@@ -4,7 +4,8 @@
 //! closest features: a face normal, a common perpendicular, or a connection that is orthogonal to one edge or to
 //! none. All of those are tried. Along a fixed direction n the separation `min n·A − max n·B` of points on straight
 //! simultaneous paths is concave in time, so it holds on a whole interval if it holds at its ends: advance to where
-//! little of it is left, take the best direction there, go on.
+//! little of it is left, take the best direction there, go on. Where that creeps (a long slide close by), directions
+//! between the hulls of whole pieces of the path are tried, on ever shorter pieces.
 
 use littoral_geom::math::Vec3;
 use littoral_sim::safe::Geometry;
@@ -98,9 +99,11 @@ pub fn distance(y: [Vec3; 4], split: usize) -> f64 {
     best
 }
 
-/// Advances of one path, at most. One takes at least 0.9 distance/speed of the time, so a path that takes more
-/// travels ten thousand times its distance beside something, or meets it.
-const ADVANCES: usize = 10_000;
+/// Advances of one path before the pieces are tried.
+const ADVANCES: usize = 30;
+
+/// Halvings of a piece, at most: what is not proven then touches, or nearly.
+const HALVINGS: usize = 40;
 
 /// Share of the separation left when a new direction is sought.
 const LEFT: f64 = 0.1;
@@ -143,8 +146,8 @@ fn first_touch(from: [Vec3; 4], to: [Vec3; 4], split: usize) -> Option<f64> {
             return None;
         }
         let (here, n) = best;
-        // Touching in the limit: less is left than any gap of the tests, relative to the primitives.
-        if here <= 1e-14 * y.iter().map(|p| p.length()).fold(0.0, f64::max) {
+        // Touching, to the rounding of the separation.
+        if here <= 4.0 * f64::EPSILON * y.iter().map(|p| p.length()).fold(0.0, f64::max) {
             return Some(t);
         }
         let mut next = 1.0_f64;
@@ -161,7 +164,46 @@ fn first_touch(from: [Vec3; 4], to: [Vec3; 4], split: usize) -> Option<f64> {
         }
         t = next;
     }
-    Some(t)
+    let rest = at(t);
+    (!piece_is_free(&rest, &end, split, HALVINGS)).then_some(t)
+}
+
+/// The primitives stay apart on the straight path from `y` to `z`.
+fn piece_is_free(y: &[Vec3; 4], z: &[Vec3; 4], split: usize, halvings: usize) -> bool {
+    let divides = |n: Vec3| separation(y, split, n) > 0.0 && separation(z, split, n) > 0.0;
+    if each_direction(y, split, divides) || each_direction(z, split, divides) {
+        return true;
+    }
+    let hull = |r: std::ops::Range<usize>| y[r.clone()].iter().chain(&z[r]).copied().collect::<Vec<_>>();
+    let (a, b) = (hull(0..split), hull(split..4));
+    if between_hulls(&a, &b, divides) {
+        return true;
+    }
+    if halvings == 0 {
+        return false;
+    }
+    let middle: [Vec3; 4] = std::array::from_fn(|i| 0.5 * (y[i] + z[i]));
+    piece_is_free(y, &middle, split, halvings - 1) && piece_is_free(&middle, z, split, halvings - 1)
+}
+
+/// Tries the common perpendiculars of all pairs of features that hulls of these points may have.
+fn between_hulls(a: &[Vec3], b: &[Vec3], divides: impl Fn(Vec3) -> bool) -> bool {
+    let attempt = |n: Vec3| {
+        let length = n.length();
+        length > 0.0 && (divides(n / length) || divides(-n / length))
+    };
+    let edges = |p: &[Vec3]| -> Vec<[Vec3; 2]> {
+        (0..p.len()).flat_map(|i| (0..i).map(move |j| [i, j])).map(|[i, j]| [p[i], p[j]]).collect()
+    };
+    let (ea, eb) = (edges(a), edges(b));
+    let faces = |p: &[Vec3], e: &[[Vec3; 2]]| {
+        e.iter().any(|&[q, r]| p.iter().any(|&s| attempt(across(r - q, s - q))))
+    };
+    ea.iter().any(|e| eb.iter().any(|f| attempt(across(e[1] - e[0], f[1] - f[0]))))
+        || faces(a, &ea)
+        || faces(b, &eb)
+        || ea.iter().any(|e| b.iter().any(|&p| attempt(upright(p - e[0], e[1] - e[0]))))
+        || eb.iter().any(|e| a.iter().any(|&p| attempt(upright(p - e[0], e[1] - e[0]))))
 }
 
 /// `min n·A − max n·B`.

@@ -51,8 +51,10 @@ pub struct Game {
     pub detection: Detection,
     pub rules: Rules,
     pub truncator: Truncator,
-    /// Applications since the detection that changed something.
+    /// Applications since the detection.
     applied: usize,
+    /// Longest displacement of any point since the detection [m]: what was added up was rounded at this size.
+    longest: f64,
 }
 
 /// What is asked in one application, besides the proposals.
@@ -84,6 +86,7 @@ impl Game {
             rules,
             scene,
             applied: 0,
+            longest: 0.0,
         }
     }
 
@@ -95,6 +98,7 @@ impl Game {
         let prediction = Prediction { wanted, margin, contact_radius };
         self.detector.detect(&self.scene.geometry, &self.x, &prediction, &mut self.detection);
         self.applied = 0;
+        self.longest = 0.0;
     }
 
     /// Where everything is with the displacement `d`: safe position + frame + d.
@@ -112,9 +116,11 @@ impl Game {
             group_count: ask.group_count,
             keep: ask.keep,
             metric: &ask.metric,
+            ..Request::default()
         };
         self.truncator.apply(self.x.as_slice(), &self.detection, &mut self.dx, &request);
         self.applied += 1;
+        self.longest = self.dx.accepted().iter().map(|d| d.length()).fold(self.longest, f64::max);
         self.check_budgets()?;
         let after = self.dx.accepted().to_vec();
         let (from, to) = (self.placed(&before), self.placed(&after));
@@ -125,7 +131,7 @@ impl Game {
         if self.rules.truncation == Truncation::Ccd {
             return Ok(());
         }
-        self.check_advances(&before)?;
+        self.check_advances()?;
         if let Some(r) = timings {
             let own = before.iter().zip(&after).map(|(a, k)| *a + r.unit() * (*k - *a)).collect::<Vec<_>>();
             let between = self.placed(&own);
@@ -173,17 +179,16 @@ impl Game {
     }
 
     /// The two sides of every listed pair use at most γ of its gap.
-    fn check_advances(&self, before: &[Vec3]) -> Result<(), String> {
+    fn check_advances(&self) -> Result<(), String> {
         for (k, p) in self.detection.planes.iter().enumerate() {
             let mut side = [0.0_f64; 2];
             for slot in 0..4 {
                 let s = &mut side[usize::from(slot >= p.side_a as usize)];
                 *s = s.max(p.advance(slot, self.dx.accepted()[p.points[slot] as usize]));
             }
-            // A few rounding errors of the gap and of the displacements that were added and subtracted.
-            let length = |d: &[Vec3]| p.points.iter().map(|&v| d[v as usize].length()).fold(0.0, f64::max);
+            // Some rounding errors of the gap and of all that was added up.
             let behind = p.behind.iter().copied().fold(0.0, f64::max);
-            let slack = 8.0 * f64::EPSILON * (p.gap + length(self.dx.accepted()) + length(before) + behind);
+            let slack = 16.0 * f64::EPSILON * (p.gap + self.longest + behind);
             if side[0] + side[1] > self.rules.gamma * p.gap + slack {
                 return Err(format!("plane {k} {p:?}: sides use {side:?}, more than γ {}", self.rules.gamma));
             }
@@ -221,9 +226,7 @@ pub fn play(seed: u64) -> Result<(), String> {
 
 fn play_rounds(game: &mut Game, r: &mut Random) -> Result<(), String> {
     for _ in 0..1 + r.below(3) {
-        let foresight =
-            [Foresight::Nothing, Foresight::Exact, Foresight::Together, Foresight::Apart][r.below(4)];
-        let (wanted, margin) = predict(game, foresight, r);
+        let (wanted, margin) = predict(game, r);
         let contact_radius = game.scene.gap * [1e-3, 0.5, 3.0][r.below(3)];
         game.detect(&wanted, &margin, contact_radius);
         for k in 0..1 + r.below(3) {
@@ -254,7 +257,9 @@ fn metric(r: &mut Random) -> Mat3 {
     o(a, a) * weights[0] + o(b, b) * weights[1] + o(c, c) * weights[2] + Mat3::IDENTITY * 1e-2
 }
 
-fn predict(game: &Game, foresight: Foresight, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
+/// What a random prediction foresees of the motion, and the room around it.
+pub fn predict(game: &Game, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
+    let foresight = [Foresight::Nothing, Foresight::Exact, Foresight::Together, Foresight::Apart][r.below(4)];
     let n = game.points();
     let (gap, size) = (game.scene.gap, game.scene.size);
     let small = r.log_between(1e-2 * gap, 1.0 * size);

@@ -294,12 +294,12 @@ fn tets(r: &mut Random) -> Scene {
         .map(|k| {
             let shift = Vec3::X * (1.6 * k as f64);
             if r.chance(0.5) {
-                one_tet(r, 1.0).mapped(|p| p + shift)
+                bare(one_tet(r, 1.0).mapped(|p| p + shift), r)
             } else {
                 let jitter = r.between(0.0, 0.25);
                 let mut part = cube();
                 part.x.iter_mut().for_each(|p| *p += shift + r.in_cube(jitter));
-                part
+                bare(part, r)
             }
         })
         .collect::<Vec<_>>();
@@ -318,6 +318,14 @@ fn one_tet(r: &mut Random, flatness: f64) -> Part {
             return Part::tets(x.to_vec(), vec![[0, 1, 2, 3]]);
         }
     }
+}
+
+/// Half of them without their surface, as inside a body, where only the seven pairs of each tet guard it.
+fn bare(mut part: Part, r: &mut Random) -> Part {
+    if r.chance(0.5) {
+        part.triangles.clear();
+    }
+    part
 }
 
 /// The unit cube as five tets: one regular, four corners.

@@ -1,0 +1,108 @@
+//! What a detection must list, by comparing everything with everything.
+
+use crate::oracle::{Pair, distance};
+use crate::play::{Game, Rules, predict};
+use crate::scenes::{KINDS, scene};
+use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::random::Random;
+use rayon::prelude::*;
+use std::collections::HashSet;
+
+/// Points of a pair in an order that does not depend on how it was listed.
+fn key(points: [u32; 4], split: usize) -> ([u32; 4], usize) {
+    let mut p = points;
+    p[split..].sort_unstable();
+    p[..split].sort_unstable();
+    if split == 2 && p[0] > p[2] {
+        p = [p[2], p[3], p[0], p[1]];
+    }
+    (p, split)
+}
+
+/// Where the points of one side may be, whatever share of the frame has been travelled.
+fn swept(g: &Game, points: &[u32]) -> Aabb {
+    points.iter().fold(Aabb::EMPTY, |sum, &v| {
+        let (x, f, b) =
+            (g.x.as_slice()[v as usize], g.detection.frame[v as usize], g.detection.budget[v as usize]);
+        let start = Aabb { min: x + b.min, max: x + b.max };
+        sum.union(start).union(Aabb { min: start.min + f, max: start.max + f })
+    })
+}
+
+/// The same without the frame.
+fn resting(g: &Game, points: &[u32]) -> Aabb {
+    points.iter().fold(Aabb::EMPTY, |sum, &v| {
+        let (x, b) = (g.x.as_slice()[v as usize], g.detection.budget[v as usize]);
+        sum.union(Aabb { min: x + b.min, max: x + b.max })
+    })
+}
+
+fn check(g: &Game, contact_radius: f64, seed: u64) {
+    let listed: HashSet<_> = g.detection.planes.iter().map(|p| key(p.points, p.side_a as usize)).collect();
+    let reach = |points: &[u32]| {
+        let far = |v: &u32| {
+            let b = g.detection.budget[*v as usize];
+            b.max.abs().max(b.min.abs()).length()
+        };
+        points.iter().map(far).fold(0.0, f64::max)
+    };
+    for &Pair { points, split } in &g.everything.pairs {
+        let (a, b) = points.split_at(split);
+        let frames = points.map(|v| g.detection.frame[v as usize]);
+        if frames.iter().any(|f| *f != frames[0]) {
+            assert!(
+                !swept(g, a).overlaps(&swept(g, b)),
+                "seed {seed}: {points:?} travel apart and may meet on the way"
+            );
+            continue;
+        }
+        let d = distance(points.map(|v| g.x.as_slice()[v as usize]), split);
+        let half = 0.5 * contact_radius;
+        let near = resting(g, a).inflated(half).overlaps(&resting(g, b).inflated(half));
+        // Just inside, so that rounding of the distance does not decide.
+        let close = d < (reach(a) + reach(b) + contact_radius) * (1.0 - 1e-9);
+        let inside_tet = g.scene.geometry.tets.iter().any(|t| points.iter().all(|p| t.contains(p)));
+        let must = if inside_tet { d < (reach(a) + reach(b)) * (1.0 - 1e-9) } else { near && close };
+        assert!(
+            !must || listed.contains(&key(points, split)),
+            "seed {seed}: {points:?} (split {split}) at {d} may meet and is not listed"
+        );
+    }
+}
+
+#[test]
+fn every_pair_that_may_meet_is_listed() {
+    let needed: usize = (0..4000_u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut r = Random::new(seed);
+            let kind = KINDS[r.below(KINDS.len())];
+            let s = [1e-3, 1.0, 1e3][r.below(3)];
+            let offset = r.in_cube(10.0 * s);
+            let mut g = Game::new(scene(kind, &mut r).scaled(s, offset), Rules::planar());
+            let (wanted, margin) = predict(&g, &mut r);
+            let radius = g.scene.gap * [0.0, 1e-3, 0.5, 3.0][r.below(4)];
+            g.detect(&wanted, &margin, radius);
+            check(&g, radius, seed);
+            g.detection.planes.len()
+        })
+        .sum();
+    assert!(needed > 100_000, "only {needed} pairs were listed: the scenes are too thin");
+}
+
+/// A component that is seen to travel alone gets a frame, and one that would meet something on the way does not.
+#[test]
+fn frames_are_given_where_the_way_is_clear() {
+    use crate::scenes::{Part, assemble};
+    let sheet = |z: f64| Part::sheet(1, 1).mapped(|p| p + z * Vec3::Z);
+    let scene = assemble(&[sheet(0.0), sheet(10.0), sheet(10.01), sheet(-2.0).fixed()], 1.0, 0.01);
+    let travel = |g: &Game| [0, 4, 8, 12].map(|v: usize| g.detection.frame[v]);
+    let mut g = Game::new(scene, Rules::planar());
+    let fall = |d: [f64; 4]| -> Vec<Vec3> { (0..16).map(|v| -d[v / 4] * Vec3::Z).collect() };
+    // The pair at 10 falls together; the lowest stays off the ground.
+    g.detect(&fall([1.5, 5.0, 5.0, 0.0]), &[1e-3; 16], 1e-3);
+    assert_eq!(travel(&g), [-1.5 * Vec3::Z, -5.0 * Vec3::Z, -5.0 * Vec3::Z, Vec3::ZERO]);
+    // Through the ground: no frame. The pair would now meet the resting sheet on the way: none either.
+    g.detect(&fall([3.0, 10.5, 10.5, 0.0]), &[1e-3; 16], 1e-3);
+    assert_eq!(travel(&g), [Vec3::ZERO; 4]);
+}
