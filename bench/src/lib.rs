@@ -1,0 +1,4 @@
+//! What the benchmarks share: clocks, the line that says where and when, and the scenes they time.
+
+pub mod machine;
+pub mod twist;
