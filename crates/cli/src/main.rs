@@ -1,2 +1,27 @@
-//! The `littoral` command.
-fn main() {}
+//! The `littoral` command: reads arguments, hands them to one command, and turns what became of it into an exit status.
+
+mod answer;
+mod args;
+mod commands;
+mod crossings;
+mod failure;
+mod interrupt;
+mod process;
+mod progress;
+mod session;
+mod source;
+mod tally;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    failure::explain_panics();
+    match commands::dispatch(args::Args::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
+            failure.exit_code()
+        }
+    }
+}

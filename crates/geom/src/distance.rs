@@ -264,6 +264,7 @@ pub fn closest_edge_edge(a0: Vec3, a1: Vec3, b0: Vec3, b1: Vec3) -> EdgeEdge {
 
 /// Clamps to [0, 1]; 0 for NaN.
 #[inline]
+#[allow(clippy::manual_clamp, reason = "f64::clamp would pass NaN on")]
 fn clamp_unit(s: f64) -> f64 {
     s.max(0.0).min(1.0)
 }

@@ -9,4 +9,6 @@ pub mod mesh;
 pub mod pairs;
 pub mod random;
 pub mod shapes;
+pub mod svd;
 pub mod tet_fill;
+pub mod referee;

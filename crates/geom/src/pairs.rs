@@ -263,7 +263,7 @@ fn edge_edge_pair(surface: &Surface, q: &Query, a: u32, b: u32) -> Option<Pair> 
 #[inline]
 fn is_beyond(distance_sq: f64, limit: f64) -> bool {
     // Two formulas for a gap agree to far better than 1e-6 unless it is below the rounding of the coordinates.
-    !(distance_sq <= limit * limit * (1.0 + 1e-6))
+    distance_sq > limit * limit * (1.0 + 1e-6)
 }
 
 /// Gap and unit normal from the difference of the closest points. Where both are interior (`crossing`: four points

@@ -1,7 +1,13 @@
-//! Files of Littoral: scene files in, meshes in, run folders and pictures out.
+//! Files of Littoral: scene files and meshes in, run folders and pictures out.
 //!
 //! This crate knows how things are written down, not how a step is solved.
 
+pub mod checkpoint;
 pub mod mesh;
+pub mod npz;
 pub mod render;
+pub mod report;
+pub mod run_folder;
 pub mod scene;
+pub mod stats;
+pub mod whole_file;

@@ -1,11 +1,33 @@
 //! The simulation of Littoral: model, state, energies, contact, truncation, solvers and steps.
 //!
-//! This crate reads no files and prints nothing.
+//! This crate reads no files and prints nothing. Modules are layers: each uses only those before it in the list
+//! below, which a test checks.
 
-pub mod measure;
+pub mod settings;
+
 pub mod model;
 pub mod motion;
 pub mod report;
-pub mod scene;
-pub mod settings;
+
+pub mod safe;
+
+pub mod potential;
+
+pub mod elastic;
+pub mod kinematic;
+
+pub mod contact;
+
+pub mod truncation;
+
+pub mod solver;
+
+pub mod system;
+
+pub mod step;
+
 pub mod simulation;
+
+pub mod measure;
+
+pub mod scene;

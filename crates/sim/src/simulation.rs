@@ -1,58 +1,108 @@
-//! A model and its state, ready to step: what the command line, the tests and later the bindings hold.
+//! A system and its state, ready to step: what the command line, the tests and later the bindings hold.
 
 use crate::model::{Object, Snapshot};
 use crate::report::{StepReport, Verdict};
+use crate::safe::SafePositions;
+use crate::settings::SolverSettings;
+use crate::step::VbdDat;
+use crate::system::System;
 use littoral_geom::math::Vec3;
+use littoral_geom::referee::Referee;
+use std::time::Instant;
 
 /// A scene in motion.
 #[derive(Debug)]
 pub struct Simulation {
-    pub(crate) objects: Vec<Object>,
-    pub(crate) triangles: Vec<[u32; 3]>,
-    pub(crate) tets: Vec<[u32; 4]>,
-    pub(crate) state: Snapshot,
-    pub(crate) gravity: Vec3,
-    pub(crate) x_rest: Vec<Vec3>,
+    system: System,
+    settings: SolverSettings,
+    safe: SafePositions,
+    state: Snapshot,
+    stepper: VbdDat,
+    referee: Referee,
 }
 
 impl Simulation {
+    /// Starts `system` at `state`.
+    pub(crate) fn new(system: System, settings: SolverSettings, state: Snapshot) -> Self {
+        let safe = SafePositions::trusted(state.x.clone());
+        let stepper = VbdDat::new(&system, settings.clone(), &safe);
+        let g = &system.geometry;
+        let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &g.active);
+        Simulation { system, settings, safe, state, stepper, referee }
+    }
+
     /// The objects, in point order.
     pub fn objects(&self) -> &[Object] {
-        &self.objects
+        &self.system.objects
     }
+
     /// All surface triangles (t, 3), as point indices.
     pub fn triangles(&self) -> &[[u32; 3]] {
-        &self.triangles
+        &self.system.geometry.surface.triangles
     }
+
+    /// All surface edges (e, 2), as point indices.
+    pub fn edges(&self) -> &[[u32; 2]] {
+        &self.system.geometry.surface.edges
+    }
+
     /// All tets (k, 4), as point indices.
     pub fn tets(&self) -> &[[u32; 4]] {
-        &self.tets
+        &self.system.geometry.tets
     }
-    /// Rest positions (n) [m].
-    pub fn x_rest(&self) -> &[Vec3] {
-        &self.x_rest
+
+    /// Mass of each point (n) [kg]; 0 for colliders.
+    pub fn mass(&self) -> &[f64] {
+        &self.system.mass
     }
+
+    /// Initial positions (n) [m].
+    pub fn initial_positions(&self) -> &[Vec3] {
+        &self.system.x0
+    }
+
     /// Positions, velocities, time.
     pub fn state(&self) -> &Snapshot {
         &self.state
     }
-    /// Continues from a snapshot of the same model.
+
+    /// The solver's settings.
+    pub fn settings(&self) -> &SolverSettings {
+        &self.settings
+    }
+
+    /// Continues from a snapshot of the same system.
+    ///
+    /// # Panics
+    /// When the snapshot has another number of points or motions.
     pub fn restore(&mut self, snapshot: Snapshot) {
-        assert_eq!(snapshot.x.len(), self.state.x.len(), "the snapshot belongs to another model");
+        assert_eq!(snapshot.x.len(), self.state.x.len(), "the snapshot belongs to another system");
+        assert_eq!(snapshot.memory.len(), self.state.memory.len(), "the snapshot belongs to another system");
+        self.safe = SafePositions::trusted(snapshot.x.clone());
+        self.stepper = VbdDat::new(&self.system, self.settings.clone(), &self.safe);
         self.state = snapshot;
     }
-    /// Advances by one step of size `h` [s].
+
+    /// Advances by one step of size `h` [s], > 0.
     pub fn step(&mut self, h: f64) -> StepReport {
-        for (x, v) in self.state.x.iter_mut().zip(&mut self.state.v) {
-            *v += self.gravity * h;
-            *x += *v * h;
-        }
-        self.state.time += h;
-        self.state.step += 1;
-        StepReport { time: self.state.time, h, ..StepReport::default() }
+        assert!(h > 0.0 && h.is_finite(), "a step needs a positive length, got {h}");
+        let Simulation { system, safe, state, stepper, .. } = self;
+        // Inside the pool from the start, so that no small loop pays for entering it.
+        rayon::scope(|_| stepper.step(system, safe, state, h))
     }
+
     /// The referee's verdict on the current positions.
     pub fn judge(&self) -> Verdict {
-        Verdict::default()
+        let start = Instant::now();
+        let x = &self.state.x;
+        let (crossings, checks) = rayon::scope(|_| self.referee.crossings(x));
+        let inverted = rayon::scope(|_| self.referee.inverted(x));
+        Verdict {
+            crossings,
+            checks: checks + self.tets().len() as u64,
+            inverted,
+            non_finite: self.referee.non_finite(x),
+            seconds: start.elapsed().as_secs_f64(),
+        }
     }
 }

@@ -79,14 +79,14 @@ impl Camera {
         let forward = (target - eye).try_normalize().unwrap_or(-up);
         let right = forward.cross(up).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
         let focal = 0.5 * height as f64 / (0.5 * fov).tan();
-        // A millionth of the scene: closer things are below the eye's nose.
-        let near = 1e-6 * radius;
+        let distance = (target - eye).length();
+        let distance = if distance > 0.0 { distance } else { radius };
         View {
             origin: eye,
             right,
             down: forward.cross(right),
             forward,
-            projection: Projection::Perspective { focal, near },
+            projection: Projection::Perspective { focal, distance },
             width,
             height,
         }

@@ -196,12 +196,12 @@ impl SkyGroup {
 }
 
 impl Lights {
-    /// Lights for this stage; the key light stands to the left of the camera, above and a little in front.
+    /// Lights for this stage; the key light stands to the left of the camera, above and in front.
     pub fn new(stage: &Stage, view: &View) -> Lights {
         let right = (view.right - view.right.dot(stage.up) * stage.up)
             .normalize_or(stage.up.any_orthonormal_vector());
         let toward = right.cross(stage.up);
-        let key = (0.80 * stage.up - 0.50 * right + 0.22 * toward).normalize();
+        let key = (0.78 * stage.up - 0.46 * right + 0.42 * toward).normalize();
         // A Fibonacci spiral over the hemisphere: even, and every fourth point is nearly so too.
         let directions: Vec<Vec3> = (0..SKY)
             .map(|i| {

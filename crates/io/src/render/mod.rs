@@ -159,7 +159,6 @@ pub fn render(scene: &Scene, camera: &Camera, options: &PictureOptions) -> Pictu
     let ss = options.supersample.clamp(1, 4) as usize;
 
     // 1. What is where, and what each sample of the picture may see of it.
-    let t0 = std::time::Instant::now();
     let stage = stage::Stage::new(scene);
     let view = camera.view(width * ss, height * ss, stage.up, stage.radius);
     let footprints: Vec<Option<raster::Footprint>> =
@@ -168,11 +167,9 @@ pub fn render(scene: &Scene, camera: &Camera, options: &PictureOptions) -> Pictu
         stage.beads.par_iter().with_min_len(1024).map(|b| view.bead(b)).collect();
     let bands = raster::bin(&footprints, &bounds, height.div_ceil(BAND), BAND * ss);
 
-    eprintln!("setup {:?}", t0.elapsed());
     // 2. What each light sees.
     let lights = light::Lights::new(&stage, &view);
 
-    eprintln!("lights {:?}", t0.elapsed());
     // 3. Per band of rows: nearest surface, light, average of the samples.
     let shading = shade::Shading::new(&stage, &lights, &view, &footprints, ss, options.edges);
     let mut pixels = vec![0u8; 3 * width * height];
@@ -193,13 +190,12 @@ pub fn render(scene: &Scene, camera: &Camera, options: &PictureOptions) -> Pictu
         shading.resolve(&layer, k * BAND, rows);
     });
 
-    eprintln!("shade {:?}", t0.elapsed());
     // 4. Text.
     let mut picture = Picture { width: width as u32, height: height as u32, pixels };
     let scale = (height / 360).max(1);
     font::draw(&mut picture, &options.label, 6 * scale, 6 * scale, scale);
     if options.grid_label && stage.ground.is_some() {
-        let text = format!("grid {} m", shading.grid_spacing());
+        let text = format!("grid {}", shading.grid_spacing());
         let (w, h) = font::size(&text, scale);
         font::draw(
             &mut picture,

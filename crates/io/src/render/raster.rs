@@ -2,12 +2,16 @@
 //!
 //! With q = (x, y, z) in the frame of the camera, the ray through the sample with direction d hits the triangle
 //! q₀ q₁ q₂ where all of d·(q₁×q₂), d·(q₂×q₀), d·(q₀×q₁) have the sign of det(q₀, q₁, q₂). d is affine in the sample,
-//! hence so are the three, and 1/z. A triangle behind the eye has the other sign, so that none needs clipping;
-//! a shared edge has exactly opposite coefficients in its two triangles, so that no sample falls between them.
+//! hence so are the three, and 1/z. A triangle behind the eye has the other sign, so that none needs clipping.
+//! Triangles are wider by `WIDER` on each side, so that no sample falls between two of them.
 //! A parallel projection is the same with q = (x, y, 1).
 
 use super::stage::Bead;
 use littoral_geom::math::Vec3;
+
+/// Samples that a triangle is widened by. The edge functions are wrong by 1e-16 × distance/edge length × samples across,
+/// that is 1e-8 for edges of a hundred-thousandth of the distance; a tenth of a sample would show.
+const WIDER: f64 = 1e-7;
 
 /// What a picture or a light sees: `width × height` samples, rows from top to bottom.
 pub(super) struct View {
@@ -24,8 +28,8 @@ pub(super) struct View {
 /// How a point in the frame of a view becomes a sample.
 #[derive(Clone, Copy)]
 pub(super) enum Projection {
-    /// Samples per unit of x/z, and the depth [m] from which bounds are computed.
-    Perspective { focal: f64, near: f64 },
+    /// Samples per unit of x/z, and the distance [m] of what the camera aims at.
+    Perspective { focal: f64, distance: f64 },
     /// Samples per metre.
     Parallel { scale: f64 },
 }
@@ -102,7 +106,10 @@ impl View {
             Affine { a: s * a, b: s * b, c: s * (n.z - a * cx - b * cy) }
         };
         let side = det.signum();
-        let edges = [q[1].cross(q[2]), q[2].cross(q[0]), q[0].cross(q[1])].map(|n| affine(n, side));
+        let edges = [q[1].cross(q[2]), q[2].cross(q[0]), q[0].cross(q[1])].map(|n| {
+            let e = affine(n, side);
+            Affine { c: e.c + WIDER * (e.a.abs() + e.b.abs()), ..e }
+        });
         // The plane of the triangle, N·p = N·p₀: on a ray, 1/z = N·d / N·p₀, or z = (N·p₀ − N_x x − N_y y)/N_z.
         let normal = (p[1] - p[0]).cross(p[2] - p[0]);
         let nearness = match self.projection {
@@ -119,9 +126,6 @@ impl View {
         let r = bead.radius;
         let mut points = [Vec3::ZERO; 16];
         let (a, b) = (self.local(bead.a), self.local(bead.b));
-        if (a.z.min(b.z) - r < self.near()) && a.z.max(b.z) + r > self.near() {
-            return Some(Bounds { x: [0, self.width as u32], y: [0, self.height as u32] });
-        }
         for (k, p) in points.iter_mut().enumerate() {
             let sign = |bit: usize| if k & bit == 0 { -r } else { r };
             *p = (if k & 8 == 0 { a } else { b }) + Vec3::new(sign(1), sign(2), sign(4));
@@ -129,15 +133,16 @@ impl View {
         self.bounds_of(&points)
     }
 
-    /// Depth below which bounds ignore a shape.
+    /// Depth below which a point has no place in the picture.
     fn near(&self) -> f64 {
         match self.projection {
-            Projection::Perspective { near, .. } => near,
+            // Close enough to the eye to touch it, far enough for 1/z to be a number.
+            Projection::Perspective { distance, .. } => 1e-9 * distance,
             Projection::Parallel { .. } => f64::NEG_INFINITY,
         }
     }
 
-    /// Bounds of the convex hull of points in the frame of the view, cut at the near plane.
+    /// Bounds of the convex hull of points in the frame of the view; none when all lie behind the near plane.
     fn bounds_of(&self, points: &[Vec3]) -> Option<Bounds> {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         let mut include = |p: Vec3| {
@@ -150,15 +155,12 @@ impl View {
                 high[axis] = high[axis].max(value);
             }
         };
+        // What crosses the near plane may be anywhere: the edge functions decide alone.
         let near = self.near();
-        for (k, &p) in points.iter().enumerate() {
-            if p.z >= near {
-                include(p);
-                continue;
-            }
-            for &q in points.iter().enumerate().filter(|(j, q)| *j != k && q.z > near).map(|(_, q)| q) {
-                include((p + (q - p) * ((near - p.z) / (q.z - p.z))).with_z(near));
-            }
+        match points.iter().filter(|p| p.z < near).count() {
+            0 => points.iter().for_each(|&p| include(p)),
+            n if n == points.len() => return None,
+            _ => return Some(Bounds { x: [0, self.width as u32], y: [0, self.height as u32] }),
         }
         let range = |low: f64, high: f64, n: usize| {
             let c = 0.5 * n as f64 - 0.5;
@@ -178,7 +180,7 @@ impl Footprint {
         let (mut low, mut high) = (self.bounds.x[0] as f64, self.bounds.x[1] as f64 - 1.0);
         for e in &self.edges {
             let rest = e.b * y + e.c;
-            // a x + rest ≥ 0; the same division in both triangles of an edge, rounded to opposite sides.
+            // a x + rest ≥ 0
             if e.a > 0.0 {
                 low = low.max((-rest / e.a).ceil());
             } else if e.a < 0.0 {
@@ -305,4 +307,61 @@ pub(super) fn bin(
         }
     }
     bands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bead(a: Vec3, b: Vec3) -> Bead {
+        Bead { a, b, radius: 0.5, object: 0 }
+    }
+
+    #[test]
+    fn a_bead_is_hit_where_its_surface_is() {
+        // A tube from x = 0 to 3; rays from above, along the axis, at its round end, and past it.
+        let tube = bead(Vec3::ZERO, 3.0 * Vec3::X);
+        let hit = |o: [f64; 3], d: [f64; 3]| hit_bead(Vec3::from(o), Vec3::from(d), &tube);
+        assert_eq!(hit([1.0, 0.0, 2.5], [0.0, 0.0, -2.0]), Some(1.0));
+        assert_eq!(hit([-2.5, 0.0, 0.0], [1.0, 0.0, 0.0]), Some(2.0));
+        assert_eq!(hit([5.5, 0.0, 0.0], [-1.0, 0.0, 0.0]), Some(2.0));
+        let t = hit([3.4, 0.0, 2.3], [0.0, 0.0, -1.0]).unwrap();
+        assert!((t - 2.0).abs() < 1e-15, "{t}: three roundings of numbers near 2");
+        assert_eq!(hit([3.6, 0.0, 2.0], [0.0, 0.0, -1.0]), None);
+        assert_eq!(hit([1.0, 0.6, 2.0], [0.0, 0.0, -1.0]), None);
+        let ball = bead(Vec3::X, Vec3::X);
+        assert_eq!(hit_bead(Vec3::new(1.0, 0.0, 3.0), -Vec3::Z, &ball), Some(2.5));
+    }
+
+    #[test]
+    fn each_sample_of_a_fan_is_covered_and_only_edges_are_covered_twice() {
+        // A fan of slivers around a centre that is no sample, in both projections.
+        for projection in
+            [Projection::Perspective { focal: 40.0, distance: 1.0 }, Projection::Parallel { scale: 40.0 }]
+        {
+            let view = View {
+                origin: Vec3::new(0.1, 0.2, -1.0),
+                right: Vec3::X,
+                down: Vec3::Y,
+                forward: Vec3::Z,
+                projection,
+                width: 50,
+                height: 50,
+            };
+            let rim = |k: u32| {
+                let angle = f64::from(k % 97) * std::f64::consts::TAU / 97.0;
+                Vec3::new(0.137 + 4.0 * angle.cos(), 0.211 + 4.0 * angle.sin(), 0.3 * (5.0 * angle).sin())
+            };
+            let mut count = vec![0; 50 * 50];
+            for k in 0..97 {
+                let mut layer = Layer::new(50, 50, 0);
+                let f = view.triangle([Vec3::new(0.137, 0.211, 0.0), rim(k), rim(k + 1)]).unwrap();
+                layer.draw_triangle(&f, k);
+                layer.id.iter().zip(&mut count).for_each(|(id, n)| *n += i32::from(*id != NOTHING));
+            }
+            assert!(count.iter().all(|n| *n >= 1), "no holes");
+            // No sample lies exactly on an edge here: none is covered twice.
+            assert!(count.iter().all(|n| *n == 1), "no overlaps");
+        }
+    }
 }

@@ -2,17 +2,17 @@
 
 use super::light::{Lights, SUBSETS};
 use super::palette::{byte, color, mix};
-use super::raster::{Footprint, Layer, NOTHING, View, hit_bead};
+use super::raster::{Footprint, Layer, NOTHING, Projection, View, hit_bead};
 use super::stage::{Paint, Stage};
 use littoral_geom::math::Vec3;
 
 /// Light of the key lamp on a surface that faces it, of the open sky on an upward surface, and of the ground on a
 /// downward one. An upward surface in full light receives about 1.
-const KEY: f32 = 0.82;
+const KEY: f32 = 0.80;
 /// See `KEY`.
-const SKY: f32 = 0.42;
+const SKY: f32 = 0.46;
 /// See `KEY`.
-const BOUNCE: f32 = 0.16;
+const BOUNCE: f32 = 0.20;
 /// Colours of key lamp and sky: warm and cool, so that lit and shaded sides differ in hue.
 const KEY_COLOR: [f32; 3] = [1.04, 1.0, 0.93];
 /// See `KEY_COLOR`.
@@ -52,6 +52,10 @@ pub(super) struct Shading<'a> {
     decade: i32,
     /// Distance over which the ground fades into the background [m].
     fade: f64,
+    /// Samples per unit of x/z.
+    focal: f64,
+    /// What the camera aims at.
+    target: Vec3,
     /// Horizontal unit vectors.
     plane: [Vec3; 2],
     phases: Vec<[f32; 2]>,
@@ -79,7 +83,12 @@ impl<'a> Shading<'a> {
         // The grid must run along the coordinate axes to be a ruler.
         let e1 = if stage.up.x.abs() < 0.9 { Vec3::X } else { Vec3::Y };
         let e1 = (e1 - e1.dot(stage.up) * stage.up).normalize();
-        let distance = (view.origin - stage.center).length();
+        // What stays the same over the frames of a run hangs on the camera alone.
+        let (focal, distance) = match view.projection {
+            Projection::Perspective { focal, distance } => (focal, distance),
+            Projection::Parallel { scale } => (scale, 1.0),
+        };
+        let seen = view.height as f64 * distance / focal;
         let phases = (0..64).map(|k| k as f32 * std::f32::consts::TAU / 64.0).map(|a| [a.cos(), a.sin()]);
         Shading {
             stage,
@@ -88,8 +97,10 @@ impl<'a> Shading<'a> {
             footprints,
             ss,
             edges,
-            decade: (2.0 * stage.radius / 2.2).log10().floor().clamp(-30.0, 30.0) as i32,
-            fade: distance.max(stage.radius),
+            decade: (seen / 1.5).log10().floor().clamp(-30.0, 30.0) as i32,
+            fade: distance,
+            focal,
+            target: view.origin + distance * view.forward,
             plane: [e1, stage.up.cross(e1)],
             phases: phases.collect(),
             colors: Colors { ground: color(GROUND), top: color(BACK[1]), bottom: color(BACK[0]) },
@@ -97,9 +108,12 @@ impl<'a> Shading<'a> {
         }
     }
 
-    /// Spacing of the ground grid as text in metres.
+    /// Spacing of the ground grid as text, in metres or, below 0.1 m, in millimetres.
     pub fn grid_spacing(&self) -> String {
-        format!("{}", 10f64.powi(self.decade))
+        match self.decade {
+            -1.. => format!("{} m", 10f64.powi(self.decade)),
+            _ => format!("{} mm", 10f64.powi(self.decade + 3)),
+        }
     }
 
     /// Averages the layer's samples into 8-bit rows of pixels, the first of which is row `first`.
@@ -109,11 +123,11 @@ impl<'a> Shading<'a> {
             let (px, py) = (k % width, first + k / width);
             let phase = self.phases[phase(px, py)];
             let id = |s: usize| layer.id[((k / width) * ss + s / ss) * layer.width + px * ss + s % ss];
-            let light = if (0..ss * ss).all(|s| id(s) == NOTHING) {
+            let light = if (0..ss * ss).all(|s| self.is_ground(id(s))) {
                 // Nothing but ground: its pattern is filtered, its light is smooth.
                 let middle = 0.5 * (ss as f64 - 1.0);
                 let (x, y) = ((px * ss) as f64 + middle, (py * ss) as f64 + middle);
-                self.sample(NOTHING, x, y, None, phase)
+                self.sample(id(0), x, y, None, phase)
             } else {
                 let mut sum = [0.0f32; 3];
                 for s in 0..ss * ss {
@@ -127,6 +141,12 @@ impl<'a> Shading<'a> {
             };
             pixel.copy_from_slice(&light.map(|c| self.bytes[(c.clamp(0.0, 1.0) * BYTES as f32) as usize]));
         }
+    }
+
+    /// True where a sample sees nothing above the ground.
+    #[inline]
+    fn is_ground(&self, id: u32) -> bool {
+        id == NOTHING || self.stage.faces.get(id as usize).is_some_and(|f| f.ground)
     }
 
     /// Linear colour of a sample that sees the shape `id`.
@@ -144,7 +164,7 @@ impl<'a> Shading<'a> {
             return lit;
         }
         // The ground dissolves into the background.
-        let away = (hit.p - self.stage.center).length() / self.fade;
+        let away = (hit.p - self.target).length() / self.fade;
         mix(lit, back, smoothstep(0.45, 1.5, away as f32))
     }
 
@@ -155,7 +175,7 @@ impl<'a> Shading<'a> {
         let (height, falls) = (o.dot(up) - h, -d.dot(up));
         // A hair lower than the colliders that lie on it.
         let t = (height + 2e-4 * self.stage.radius) / falls;
-        if height <= 0.0 || falls <= 0.0 || t >= depth || t > 1e6 * self.stage.radius {
+        if height <= 0.0 || falls <= 0.0 || t >= depth || t > 1e6 * self.fade {
             return None;
         }
         let p = o + t * d;
@@ -165,7 +185,7 @@ impl<'a> Shading<'a> {
     /// Colour of the ground: a faint checker and thin lines, both filtered by the width of a sample.
     fn grid(&self, p: Vec3, d: Vec3, t: f64) -> [f32; 3] {
         let spacing = 10f64.powi(self.decade);
-        let across = 2.0 * self.ss as f64 * t / self.focal();
+        let across = 2.0 * self.ss as f64 * t / self.focal;
         // Seen flat, a pixel is longer by 1/sin of the angle to the ground; one isotropic width is enough.
         let lean = (d.dot(self.stage.up).abs() / d.length()).max(0.05).sqrt();
         let w = (across / lean / spacing).max(1e-6);
@@ -175,14 +195,6 @@ impl<'a> Shading<'a> {
         let coarse = uv.map(|u| line(0.1 * u, 0.0025, 0.1 * w)).into_iter().fold(0.0f64, f64::max);
         let shade = 1.0 + 0.035 * checker[0] * checker[1] - 0.10 * fine - 0.16 * coarse;
         self.colors.ground.map(|c| c * shade as f32)
-    }
-
-    /// Samples per unit of x/z.
-    fn focal(&self) -> f64 {
-        match self.view.projection {
-            super::raster::Projection::Perspective { focal, .. } => focal,
-            super::raster::Projection::Parallel { scale } => scale,
-        }
     }
 
     /// The point of a face or bead that a sample sees.
@@ -310,4 +322,28 @@ fn edge_line(f: &Footprint, x: f64, y: f64, ss: usize) -> f32 {
     let [w, h] = [f.bounds.x, f.bounds.y].map(|r| f64::from(r[1] - r[0]) / pixel);
     let room = (w.max(h) / 12.0).min(1.0);
     (room * (1.1 - nearest).clamp(0.0, 1.0)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, wave};
+
+    /// Mean of f over a width w around u by 20 000 midpoints.
+    fn mean(f: impl Fn(f64) -> f64, u: f64, w: f64) -> f64 {
+        let n = 20_000;
+        (0..n).map(|k| f(u + w * ((k as f64 + 0.5) / n as f64 - 0.5))).sum::<f64>() / n as f64
+    }
+
+    #[test]
+    fn filtered_patterns_are_the_means_of_sharp_ones() {
+        for k in 0..400 {
+            let (u, w) = (-3.0 + 0.0171 * k as f64, 0.01 + 0.013 * k as f64);
+            // A jump lies within one of 20 000 midpoints: up to w/0.4 jumps of height 2.
+            let tolerance = 2.0 * (1.0 + 2.5 * w) / 20_000.0;
+            let square = |u: f64| if u.rem_euclid(2.0) < 1.0 { 1.0 } else { -1.0 };
+            assert!((wave(u, w) - mean(square, u, w)).abs() < tolerance, "wave at {u}, width {w}");
+            let lines = |u: f64| if (u - u.round()).abs() < 0.1 { 1.0 } else { 0.0 };
+            assert!((line(u, 0.2, w) - mean(lines, u, w)).abs() < tolerance, "lines at {u}, width {w}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
-//! The scene builder: objects with materials, pins and motions go in, a `Model` and a `State` come out.
+//! The scene builder: objects with materials, pins and motions go in, a `Simulation` comes out.
 
-use crate::model::{Object, ObjectKind, Snapshot};
+mod build;
+
 use crate::motion::Motion;
 use crate::settings::{ContactSettings, SolverSettings};
 use crate::simulation::Simulation;
@@ -159,47 +160,10 @@ impl SceneBuilder {
     }
 
     /// Checks the scene and turns it into a simulation at time 0.
+    ///
+    /// Points are ordered cloths, soft bodies, colliders, each in the order they were added.
     pub fn build(self) -> Result<Simulation, SceneError> {
-        let mut sim = Simulation {
-            objects: Vec::new(),
-            triangles: Vec::new(),
-            tets: Vec::new(),
-            gravity: self.gravity,
-            x_rest: Vec::new(),
-            state: Snapshot {
-                time: 0.0,
-                step: 0,
-                x: Vec::new(),
-                v: Vec::new(),
-                v_before: Vec::new(),
-                lag_max: Vec::new(),
-                memory: Vec::new(),
-            },
-        };
-        let softs = self.softs.into_iter().map(|(p, m, _)| {
-            let triangles = littoral_geom::mesh::boundary_triangles(&m.tets);
-            (p, TriMesh { vertices: m.vertices, triangles }, ObjectKind::Soft, m.tets)
-        });
-        let meshes = (self.cloths.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Cloth, Vec::new())))
-            .chain(softs)
-            .chain(self.colliders.into_iter().map(|(p, m, _)| (p, m, ObjectKind::Collider, Vec::new())));
-        for (placement, mesh, kind, tets) in meshes {
-            let first = sim.state.x.len() as u32;
-            sim.objects.push(Object {
-                name: placement.name,
-                kind,
-                first,
-                count: mesh.vertices.len() as u32,
-                friction: placement.friction.unwrap_or(self.contact.friction),
-            });
-            sim.triangles.extend(mesh.triangles.iter().map(|t| t.map(|c| c + first)));
-            sim.tets.extend(tets.iter().map(|t| t.map(|c| c + first)));
-            sim.state.v.extend(mesh.vertices.iter().map(|_| placement.velocity));
-            sim.state.x.extend(mesh.vertices);
-        }
-        sim.x_rest = sim.state.x.clone();
-        sim.state.v_before = sim.state.v.clone();
-        Ok(sim)
+        build::build(self)
     }
 }
 

@@ -1,0 +1,141 @@
+//! The command line: what may be typed, and the help that says so.
+
+use clap::{Args as Group, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Penetration-free simulation of cloth and soft bodies, certified by an exact referee.
+#[derive(Debug, Parser)]
+#[command(name = "littoral", version, after_help = STATUS, max_term_width = 100)]
+pub struct Args {
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const STATUS: &str = "Exit status: 0 done and the guarantee held · 1 done and held, but the scene expected another end · \
+2 the input is wrong · 3 the guarantee did not hold · 4 reading or writing failed · 130 interrupted (resumable)";
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate the built-in demonstration, in about a minute
+    Demo(DemoArgs),
+    /// Simulate a scene file, a scene that comes with littoral, or a mesh of your own
+    Run(Box<RunArgs>),
+    /// Say what is in a mesh or scene, what would be repaired and what intersects; simulates nothing
+    Check(CheckArgs),
+    /// List the scenes that come with littoral
+    Scenes,
+    /// Copy a scene that comes with littoral to a file, to edit it
+    New(NewArgs),
+    /// Say what a run did, from its report
+    Info(InfoArgs),
+    /// Draw a picture of a frame
+    Render(RenderArgs),
+    /// Print the JSON Schema of scene files
+    Schema,
+}
+
+/// How a run is carried out; shared by `run` and `demo`.
+#[derive(Clone, Debug, Default, Group)]
+pub struct RunOptions {
+    /// Folder of the run: absent or empty [default: runs/SCENE-001, or the next free number]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Stop after this many frames [default: the scene's duration]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=999_999))]
+    pub frames: Option<u64>,
+    /// Threads to use; the result is the same on any number [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Continue the run in --out where it stopped
+    #[arg(long)]
+    pub resume: bool,
+    /// Judge every committed step, not only every frame; refuse input that crosses itself
+    #[arg(long)]
+    pub strict: bool,
+    /// Print nothing but errors and the run's folder
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Change a key of the scene, as solver.iterations=5 or cloth.0.material="silk"; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Group)]
+pub struct DemoArgs {
+    /// How to run it.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Group)]
+pub struct RunArgs {
+    /// A scene file (.toml, .json), the name of a scene that comes with littoral, or a mesh (.obj, .ply, .stl, .msh, .vtk);
+    /// with --resume and --out it may be left out
+    #[arg(value_name = "SCENE|MESH", required_unless_present_all = ["resume", "out"])]
+    pub scene: Option<String>,
+    /// What a mesh is made of [default: soft if it is closed or has tets, else cloth]
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: Option<MeshKind>,
+    /// Height of a mesh's lowest point above the ground, in its units [default: half its height]
+    #[arg(long, value_name = "HEIGHT")]
+    pub drop: Option<f64>,
+    /// How to run it.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// What a mesh without a scene is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MeshKind {
+    /// Its triangles are a thin sheet
+    Cloth,
+    /// Its inside is elastic
+    Soft,
+    /// It keeps its shape
+    Rigid,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Group)]
+pub struct CheckArgs {
+    /// Meshes and scenes
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// Arguments of `new`.
+#[derive(Debug, Group)]
+pub struct NewArgs {
+    /// Name of a scene that comes with littoral; `littoral scenes` lists them
+    pub name: String,
+    /// File to write; an existing one is left alone [default: NAME.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `info`.
+#[derive(Debug, Group)]
+pub struct InfoArgs {
+    /// Folder of a run
+    pub dir: PathBuf,
+}
+
+/// Arguments of `render`.
+#[derive(Debug, Group)]
+pub struct RenderArgs {
+    /// Folder of a run
+    pub dir: PathBuf,
+    /// Number of the frame, or the first one with --every [default: the last; 0 with --every]
+    #[arg(long, value_name = "N")]
+    pub frame: Option<u64>,
+    /// Picture to write
+    #[arg(short, long, value_name = "FILE.png")]
+    pub output: PathBuf,
+    /// Draw every K-th frame from there on, side by side
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: Option<u64>,
+}

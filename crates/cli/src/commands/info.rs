@@ -1,0 +1,122 @@
+//! `littoral info`: what a run did, from its report.
+
+use crate::answer::{self, count, duration, length};
+use crate::args::InfoArgs;
+use crate::failure::Failure;
+use littoral_io::report::{Counts, PhaseSeconds, Report};
+use littoral_io::run_folder::RunFolder;
+
+/// Prints what a run did.
+pub fn info(args: &InfoArgs) -> Result<(), Failure> {
+    let folder = RunFolder::open(&args.dir)?;
+    let report = Report::read(&folder.report_path())?;
+    answer::print(&full(&report))
+}
+
+/// The outcome of a run in a few lines.
+pub fn summary(report: &Report) -> String {
+    let c = &report.certificate;
+    let state = if report.finished { "" } else { ", not finished" };
+    let done = format!(
+        "{}, {}, {:.3} s simulated in {}{state}",
+        count(report.frames as usize, "frame"),
+        count(report.steps as usize, "step"),
+        report.simulated_s,
+        duration(report.wall_s)
+    );
+    let judged = if report.strict { "every step" } else { "every frame" };
+    let mut held = format!(
+        "guarantee {}: {} exact tests at {judged}, {}, {}",
+        if c.held { "held" } else { "BROKEN" },
+        c.checks,
+        count(c.intersections_new as usize, "new intersection"),
+        count(c.inverted_elements as usize, "inverted element"),
+    );
+    if c.intersections_initial > 0 {
+        held += &format!(", {} of {} in the input left", c.intersections_last, c.intersections_initial);
+    }
+    if let Some(gap) = c.min_gap_m {
+        held += &format!(", smallest gap {}", length(gap));
+    }
+    if c.collider_lag_max_m.is_some_and(|lag| lag > 0.0) {
+        held += &format!(", colliders late by {} at most", length(c.collider_lag_max_m.unwrap_or(0.0)));
+    }
+    format!("{done}\n{held}")
+}
+
+/// Everything of interest in a report.
+fn full(report: &Report) -> String {
+    let mut out = format!("{}\n{}\n{}", report.scene, contents(&report.counts), summary(report));
+    out += &format!("\nlittoral {}, {}", report.littoral, count(report.threads, "thread"));
+    if let Some(cpu) = report.cpu_s {
+        out += &format!(", {} of processor time", duration(cpu));
+    }
+    if let Some(peak) = report.peak_rss_mb {
+        out += &format!(", {peak:.0} MB at most");
+    }
+    out += &format!("\n{}", phases(&report.phases_s));
+    for e in &report.expectations {
+        let found = e.found.map(|x| format!(", found {x}")).unwrap_or_default();
+        out += &format!("\nexpected {}: {}{found}", if e.met { "and met" } else { "but NOT MET" }, e.text);
+    }
+    for w in &report.warnings {
+        out += &format!("\nwarning ({}×, {}): {}", w.count, w.code, w.text);
+    }
+    out
+}
+
+fn contents(c: &Counts) -> String {
+    let parts = [
+        (c.points, "point"),
+        (c.triangles, "triangle"),
+        (c.tets, "tet"),
+        (c.rod_segments, "rod segment"),
+        (c.particles, "particle"),
+    ];
+    let mut parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n, what)).collect();
+    if c.bodies > 0 {
+        parts.push(format!("{} rigid {}", c.bodies, if c.bodies == 1 { "body" } else { "bodies" }));
+    }
+    parts.join(", ")
+}
+
+fn phases(p: &PhaseSeconds) -> String {
+    let rows = [
+        ("detect", Some(p.detect)),
+        ("forces", Some(p.forces)),
+        ("truncate", Some(p.truncate)),
+        ("fluid", p.fluid),
+        ("solve", Some(p.solve)),
+        ("referee", Some(p.referee)),
+        ("write", Some(p.write)),
+    ];
+    let known: Vec<String> =
+        rows.iter().filter_map(|(name, s)| s.map(|s| format!("{name} {}", duration(s)))).collect();
+    format!("time spent: {}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_says_what_happened_and_leaves_out_what_was_not_measured() {
+        let mut report =
+            Report { frames: 1, steps: 10, simulated_s: 0.5, finished: true, ..Report::default() };
+        report.certificate.held = true;
+        assert_eq!(
+            summary(&report),
+            "1 frame, 10 steps, 0.500 s simulated in 0.0 s\n\
+             guarantee held: 0 exact tests at every frame, 0 new intersections, 0 inverted elements"
+        );
+        report.certificate.held = false;
+        report.certificate.intersections_initial = 3;
+        report.certificate.min_gap_m = Some(2e-3);
+        let said = summary(&report);
+        assert!(
+            said.contains("BROKEN") && said.contains("0 of 3 in the input left, smallest gap 2.00 mm"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! Keeps the certificate: what the referee and the steps said, added up.
+//!
+//! Crossings of the input are tracked: a pair that crosses may go on crossing, or stop; a pair that begins to cross, also one
+//! that had stopped, is new. So the number of tracked pairs only falls while the guarantee holds.
+
+use littoral_io::report::Certificate;
+use littoral_sim::report::{StepReport, Verdict};
+
+/// The certificate so far, and the state it was judged by last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tally {
+    /// The certificate.
+    pub certificate: Certificate,
+    /// Crossing pairs of the last judged state, sorted.
+    pub crossings: Vec<[u32; 2]>,
+    /// Inverted tets of the last judged state, sorted.
+    pub inverted: Vec<u32>,
+}
+
+impl Tally {
+    /// Begins with the verdict on the input: its crossings are excused, inverted tets and odd numbers are not.
+    pub fn begin(verdict: &Verdict) -> Tally {
+        let crossing = verdict.crossings.len() as u64;
+        let mut tally = Tally {
+            certificate: Certificate { intersections_initial: crossing, ..Certificate::default() },
+            crossings: verdict.crossings.clone(),
+            inverted: Vec::new(),
+        };
+        tally.judge(verdict);
+        tally
+    }
+
+    /// Adds the verdict on a later state; returns the number of pairs that began to cross.
+    pub fn judge(&mut self, verdict: &Verdict) -> u64 {
+        let new = count_missing(&verdict.crossings, &self.crossings);
+        let c = &mut self.certificate;
+        c.checks += verdict.checks;
+        c.intersections_new += new;
+        c.intersections_last = verdict.crossings.len() as u64;
+        c.inverted_elements += count_missing(&verdict.inverted, &self.inverted);
+        c.non_finite = c.non_finite.max(u64::from(verdict.non_finite));
+        c.held = c.intersections_new == 0 && c.inverted_elements == 0 && c.non_finite == 0;
+        self.crossings.clone_from(&verdict.crossings);
+        self.inverted.clone_from(&verdict.inverted);
+        new
+    }
+
+    /// Adds what a step measured.
+    pub fn step(&mut self, report: &StepReport) {
+        let c = &mut self.certificate;
+        // `min` and `max` pass over a NaN, which JSON cannot hold; the referee counts it as not finite.
+        c.min_gap_m =
+            report.min_gap.map_or(c.min_gap_m, |gap| Some(gap.min(c.min_gap_m.unwrap_or(f64::INFINITY))));
+        c.min_gap_m = c.min_gap_m.filter(|gap| gap.is_finite());
+        c.collider_lag_max_m = Some(report.lag.max(c.collider_lag_max_m.unwrap_or(0.0)));
+    }
+}
+
+/// Number of entries of sorted `these` that sorted `those` lacks.
+fn count_missing<T: Ord>(these: &[T], those: &[T]) -> u64 {
+    these.iter().filter(|x| those.binary_search(x).is_err()).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(crossings: &[[u32; 2]], inverted: &[u32]) -> Verdict {
+        Verdict {
+            crossings: crossings.to_vec(),
+            inverted: inverted.to_vec(),
+            checks: 10,
+            ..Verdict::default()
+        }
+    }
+
+    #[test]
+    fn crossings_of_the_input_may_stay_or_go_but_not_come_back() {
+        let mut tally = Tally::begin(&verdict(&[[1, 1], [2, 2]], &[]));
+        assert_eq!(tally.judge(&verdict(&[[1, 1], [2, 2]], &[])), 0);
+        assert_eq!(tally.judge(&verdict(&[[2, 2]], &[])), 0);
+        assert!(tally.certificate.held);
+        assert_eq!(tally.judge(&verdict(&[[1, 1], [2, 2]], &[])), 1);
+        let c = &tally.certificate;
+        assert_eq!(
+            (c.intersections_initial, c.intersections_new, c.intersections_last, c.checks),
+            (2, 1, 2, 40)
+        );
+        assert!(!c.held);
+    }
+
+    #[test]
+    fn a_pair_that_keeps_crossing_counts_once() {
+        let mut tally = Tally::begin(&verdict(&[], &[]));
+        tally.judge(&verdict(&[[5, 1]], &[3]));
+        tally.judge(&verdict(&[[5, 1]], &[3]));
+        assert_eq!((tally.certificate.intersections_new, tally.certificate.inverted_elements), (1, 1));
+    }
+
+    #[test]
+    fn inverted_tets_and_odd_numbers_of_the_input_are_not_excused() {
+        assert!(!Tally::begin(&verdict(&[], &[0])).certificate.held);
+        assert!(!Tally::begin(&Verdict { non_finite: 1, ..Verdict::default() }).certificate.held);
+    }
+
+    #[test]
+    fn the_smallest_gap_is_absent_until_one_was_seen_and_never_nan() {
+        let mut tally = Tally::begin(&verdict(&[], &[]));
+        let step = |min_gap| StepReport { min_gap, lag: 0.1, ..StepReport::default() };
+        tally.step(&step(None));
+        assert_eq!(tally.certificate.min_gap_m, None);
+        tally.step(&step(Some(2e-3)));
+        tally.step(&step(None));
+        tally.step(&step(Some(f64::NAN)));
+        tally.step(&step(Some(3e-3)));
+        assert_eq!(
+            (tally.certificate.min_gap_m, tally.certificate.collider_lag_max_m),
+            (Some(2e-3), Some(0.1))
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! `report.json`: what a run did and whether its guarantee held. Rewritten after each frame, so a killed run has one too.
+//!
+//! A number that was not measured is absent, never zero. Fields are only ever added.
+
+use crate::whole_file::{FileError, read_whole, write_whole};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The whole report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// Version of the program.
+    pub littoral: String,
+    /// Title of the scene.
+    pub scene: String,
+    /// Threads the run used.
+    pub threads: usize,
+    /// Seed of everything random; 0 when nothing is.
+    pub seed: u64,
+    /// True once the last frame is written; false while it runs, and after an interruption.
+    pub finished: bool,
+    /// True when every committed step was judged, not only every frame.
+    pub strict: bool,
+    /// Frames written after the initial one.
+    pub frames: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Simulated time [s].
+    pub simulated_s: f64,
+    /// Wall time [s], of all parts of a resumed run.
+    pub wall_s: f64,
+    /// Processor time of all threads [s].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_s: Option<f64>,
+    /// Largest resident memory [MB = 10⁶ bytes].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_rss_mb: Option<f64>,
+    /// Sizes of the scene.
+    pub counts: Counts,
+    /// What the referee saw.
+    pub certificate: Certificate,
+    /// Where the time went.
+    pub phases_s: PhaseSeconds,
+    /// Things that were degraded but went on.
+    pub warnings: Vec<Warning>,
+    /// What the scene expected of its end state, and what came; empty when it expects nothing or is not finished.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Expectation>,
+}
+
+/// Sizes of a scene.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// Points of every kind.
+    pub points: usize,
+    /// Triangles of cloth, surfaces and colliders.
+    pub triangles: usize,
+    /// Tetrahedra.
+    pub tets: usize,
+    /// Segments of rods.
+    pub rod_segments: usize,
+    /// Fluid particles.
+    pub particles: usize,
+    /// Rigid bodies.
+    pub bodies: usize,
+}
+
+/// What the referee saw, over all judged states.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Certificate {
+    /// Exact tests made.
+    pub checks: u64,
+    /// Edge–triangle pairs that cross in the input.
+    pub intersections_initial: u64,
+    /// Edge–triangle pairs that began to cross later, one count each time a pair begins.
+    pub intersections_new: u64,
+    /// Edge–triangle pairs that cross in the state judged last.
+    pub intersections_last: u64,
+    /// Tetrahedra that turned over, one count each time one does.
+    pub inverted_elements: u64,
+    /// Smallest gap that a detection saw [m]; absent when nothing ever came near anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_gap_m: Option<f64>,
+    /// Particles on the wrong side of a surface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub particles_leaked: Option<u64>,
+    /// Relative error of the fluid's volume at the end [–].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fluid_volume_error: Option<f64>,
+    /// Largest distance of a prescribed point from its target [m]; absent before the first step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collider_lag_max_m: Option<f64>,
+    /// Points with a coordinate that is no finite number, the most of any judged state.
+    pub non_finite: u64,
+    /// No new crossing, no inverted element, nothing but finite numbers.
+    pub held: bool,
+}
+
+/// Wall seconds per phase; absent where a run has no such phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhaseSeconds {
+    /// Broad and narrow phase of contact.
+    pub detect: f64,
+    /// Forces, Hessians and local solves.
+    pub forces: f64,
+    /// Truncation.
+    pub truncate: f64,
+    /// Fluid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<f64>,
+    /// Everything else in a step.
+    pub solve: f64,
+    /// The referee.
+    pub referee: f64,
+    /// Writing frames and checkpoints.
+    pub write: f64,
+}
+
+/// Something that was degraded but went on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Short name for programs, as `initial-intersections`.
+    pub code: String,
+    /// How often.
+    pub count: u64,
+    /// For people: what, where, and what to do.
+    pub text: String,
+}
+
+/// A statement of the scene about its end state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// The statement, with its numbers.
+    pub text: String,
+    /// What was found; absent when it could not be measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<f64>,
+    /// True when it holds.
+    pub met: bool,
+}
+
+/// Why a report cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The operating system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Not a report.
+    #[error("{file} is not a report of this program: {what}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What the parser said.
+        what: String,
+    },
+}
+
+impl Report {
+    /// Writes the report, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), FileError> {
+        write_whole(path, format!("{}\n", self.to_json()).as_bytes())
+    }
+
+    /// The report as indented JSON.
+    pub fn to_json(&self) -> String {
+        // Serialising plain structs of numbers and text has no way to fail.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Reads a report; unknown fields are from a later version and are passed over.
+    pub fn read(path: &Path) -> Result<Report, ReportError> {
+        let damaged = |what: String| ReportError::Damaged { file: path.display().to_string(), what };
+        let report = Report::parse(&read_whole(path)?).map_err(damaged)?;
+        if report.littoral.is_empty() {
+            return Err(damaged("the field \"littoral\" with the version is missing".into()));
+        }
+        Ok(report)
+    }
+
+    /// Reads a report from JSON.
+    pub fn parse(json: &[u8]) -> Result<Report, String> {
+        serde_json::from_slice(json).map_err(|e| e.to_string())
+    }
+
+    /// Adds a warning, or adds to the count of one with the same code and text.
+    pub fn warn(&mut self, code: &str, count: u64, text: &str) {
+        match self.warnings.iter_mut().find(|w| w.code == code && w.text == text) {
+            Some(warning) => warning.count += count,
+            None => self.warnings.push(Warning { code: code.into(), count, text: text.into() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_is_absent_and_what_was_survives_bit_for_bit() {
+        let mut report = Report { littoral: "0.1.0".into(), ..Report::default() };
+        let json = report.to_json();
+        for absent in
+            ["cpu_s", "peak_rss_mb", "min_gap_m", "particles_leaked", "fluid", "collider_lag", "expectations"]
+        {
+            assert!(!json.contains(absent), "{absent} in {json}");
+        }
+        report.certificate.min_gap_m = Some(0.1 + 0.2);
+        report.wall_s = 1.0 / 3.0;
+        assert_eq!(Report::parse(report.to_json().as_bytes()).unwrap(), report);
+    }
+
+    #[test]
+    fn fields_of_a_later_version_are_passed_over() {
+        let report = Report::parse(br#"{"littoral": "9.0", "frames": 3, "moons": {"count": 2}}"#).unwrap();
+        assert_eq!((report.littoral.as_str(), report.frames), ("9.0", 3));
+    }
+
+    #[test]
+    fn equal_warnings_are_counted_not_repeated() {
+        let mut report = Report::default();
+        report.warn("lag", 1, "a");
+        report.warn("lag", 2, "a");
+        report.warn("lag", 1, "b");
+        assert_eq!(report.warnings.iter().map(|w| w.count).collect::<Vec<_>>(), [3, 1]);
+    }
+}

@@ -1,0 +1,398 @@
+//! Contact forces: potentials whose element list is rebuilt at each detection [Chen 2025, OGC].
+//!
+//! Each surface point is served by one feature: a pair acts as face, edge or vertex contact by the region of its
+//! closest point, and only if the other side lies in that feature's own (offset) cell. This choice is about forces
+//! alone; the safety set of the detection knows no such filter.
+
+pub mod law;
+
+use crate::safe::{Detection, Geometry, Plane};
+use littoral_geom::distance::{TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle};
+use littoral_geom::math::{Mat3, Vec3, outer};
+use littoral_geom::mesh::Csr;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Features two of whose directions make a smaller angle with a face than this (as a sine) count as flat there, and
+/// are left to the face: flat on flat is carried by points on faces alone. Larger values lose support at blunt
+/// edges, smaller ones let rounding decide.
+const FLAT: f64 = 1e-3;
+
+/// Which features meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    PointPoint,
+    PointEdge,
+    PointFace,
+    EdgeEdge,
+}
+
+/// One contact element.
+#[derive(Clone, Copy, Debug)]
+struct Contact {
+    kind: Kind,
+    /// Its points; unused slots repeat the first.
+    points: [u32; 4],
+    /// Contact radius of this pair [m].
+    radius: f64,
+    /// Stiffness k [N/m].
+    stiffness: f64,
+    /// Friction coefficient μ [–].
+    friction: f64,
+}
+
+/// A contact at given positions: the bridge between the two sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Bridge {
+    /// Weights of the four points; positive on the first side, they sum to zero.
+    pub weights: [f64; 4],
+    /// Unit direction from the second side to the first.
+    pub normal: Vec3,
+    /// Distance [m].
+    pub distance: f64,
+}
+
+impl Contact {
+    fn used(&self) -> usize {
+        match self.kind {
+            Kind::PointPoint => 2,
+            Kind::PointEdge => 3,
+            Kind::PointFace | Kind::EdgeEdge => 4,
+        }
+    }
+
+    #[inline]
+    fn bridge(&self, x: &[Vec3]) -> Bridge {
+        let p = self.points.map(|v| x[v as usize]);
+        let (weights, between) = match self.kind {
+            Kind::PointPoint => ([1.0, -1.0, 0.0, 0.0], p[0] - p[1]),
+            Kind::PointEdge => {
+                let c = closest_point_edge(p[0], p[1], p[2]);
+                ([1.0, c.t - 1.0, -c.t, 0.0], p[0] - c.point)
+            }
+            Kind::PointFace => {
+                let c = closest_point_triangle(p[0], [p[1], p[2], p[3]]);
+                ([1.0, -c.bary[0], -c.bary[1], -c.bary[2]], p[0] - c.point)
+            }
+            Kind::EdgeEdge => {
+                let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
+                ([1.0 - c.s, c.s, c.t - 1.0, -c.t], c.point_a - c.point_b)
+            }
+        };
+        let distance = between.length();
+        let normal = if distance > 0.0 { between / distance } else { Vec3::ZERO };
+        Bridge { weights, normal, distance }
+    }
+}
+
+/// What contact must know of the model, fixed for a run.
+#[derive(Clone, Debug, Default)]
+pub struct ContactModel {
+    /// Edge index of each side of each triangle: side k runs from corner k to corner k+1.
+    triangle_edges: Vec<[u32; 3]>,
+    /// Up to two opposite corners of each edge.
+    opposite: Vec<[u32; 2]>,
+    /// Neighbours of each point along edges.
+    neighbours: Csr,
+    /// Object of each point.
+    object: Vec<u32>,
+    /// Friction coefficient of each object.
+    friction: Vec<f64>,
+    /// Mass of each point, 0 where prescribed for good [kg].
+    mass: Vec<f64>,
+    /// Elastic stiffness of each point at rest [N/m].
+    elastic: Vec<f64>,
+    /// Rest positions, for distances within one object [m].
+    rest: Vec<Vec3>,
+    /// Stiffness set by the user [N/m].
+    stiffness: Option<f64>,
+    /// Contact radius r_c [m].
+    radius: f64,
+}
+
+/// No second triangle at an edge.
+const NONE: u32 = u32::MAX;
+
+/// A contact must stop a point of its mass within a step: k ≥ INERTIA · m/h².
+/// Smaller: deeper compression of the offset at impact. Larger: slower convergence of stacks.
+const INERTIA: f64 = 4.0;
+
+/// ... and must not be much softer than what it pushes: k ≥ ELASTIC · (elastic stiffness of the point).
+const ELASTIC: f64 = 0.2;
+
+/// Per-point numbers a contact model is made of.
+#[derive(Clone, Debug, Default)]
+pub struct ContactPoints {
+    /// Object of each point.
+    pub object: Vec<u32>,
+    /// Mass [kg], 0 for colliders.
+    pub mass: Vec<f64>,
+    /// Elastic stiffness at rest [N/m].
+    pub elastic: Vec<f64>,
+    /// Rest position [m].
+    pub rest: Vec<Vec3>,
+}
+
+impl ContactModel {
+    /// Prepares adjacency; `friction` holds one coefficient an object.
+    pub fn new(
+        geometry: &Geometry,
+        points: ContactPoints,
+        friction: Vec<f64>,
+        stiffness: Option<f64>,
+        radius: f64,
+    ) -> Self {
+        let surface = &geometry.surface;
+        // Look-ups only: the order of the map is never used.
+        let index: HashMap<[u32; 2], u32> =
+            surface.edges.iter().enumerate().map(|(k, e)| ([e[0].min(e[1]), e[0].max(e[1])], k as u32)).collect();
+        let mut opposite = vec![[NONE; 2]; surface.edges.len()];
+        let mut triangle_edges = Vec::with_capacity(surface.triangles.len());
+        for t in &surface.triangles {
+            let mut sides = [NONE; 3];
+            for k in 0..3 {
+                let (a, b) = (t[k], t[(k + 1) % 3]);
+                let e = index[&[a.min(b), a.max(b)]];
+                sides[k] = e;
+                let o = &mut opposite[e as usize];
+                let c = t[(k + 2) % 3];
+                if o[0] == NONE {
+                    o[0] = c;
+                } else if o[1] == NONE {
+                    o[1] = c;
+                }
+            }
+            triangle_edges.push(sides);
+        }
+        let ends = surface.edges.iter().flat_map(|e| [(e[0], e[1]), (e[1], e[0])]);
+        let neighbours = Csr::from_pairs(points.mass.len(), ends);
+        ContactModel {
+            triangle_edges,
+            opposite,
+            neighbours,
+            object: points.object,
+            friction,
+            mass: points.mass,
+            elastic: points.elastic,
+            rest: points.rest,
+            stiffness,
+            radius,
+        }
+    }
+
+    /// Contact radius r_c [m].
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// True when the direction `d` from the feature's point `p` does not lean towards `corner`.
+    fn beyond(x: &[Vec3], d: Vec3, p: Vec3, corner: u32, strict: bool) -> bool {
+        if corner == NONE {
+            return true;
+        }
+        let away = p - x[corner as usize];
+        let lean = d.dot(away);
+        lean >= if strict { FLAT * d.length() * away.length() } else { 0.0 }
+    }
+
+    fn owns_edge(&self, x: &[Vec3], edge: u32, d: Vec3, p: Vec3, strict: bool) -> bool {
+        self.opposite[edge as usize].iter().all(|&c| Self::beyond(x, d, p, c, strict))
+    }
+
+    fn owns_point(&self, x: &[Vec3], v: u32, d: Vec3) -> bool {
+        self.neighbours.row(v as usize).iter().all(|&w| Self::beyond(x, d, x[v as usize], w, false))
+    }
+
+    /// The contact that a listed surface pair stands for, if any.
+    fn classify(&self, geometry: &Geometry, x: &[Vec3], plane: &Plane, triangle: Option<u32>) -> Option<(Kind, [u32; 4])> {
+        let q = plane.points;
+        let p = q.map(|v| x[v as usize]);
+        if let Some(t) = triangle {
+            let c = closest_point_triangle(p[0], [p[1], p[2], p[3]]);
+            let d = p[0] - c.point;
+            match c.region {
+                TriangleRegion::Face => Some((Kind::PointFace, q)),
+                TriangleRegion::Edge(k) => {
+                    let edge = self.triangle_edges[t as usize][k as usize];
+                    let [e0, e1] = geometry.surface.edges[edge as usize];
+                    self.owns_edge(x, edge, d, c.point, false).then_some((Kind::PointEdge, [q[0], e0, e1, q[0]]))
+                }
+                TriangleRegion::Vertex(k) => {
+                    let w = q[1 + k as usize];
+                    let (a, b) = (q[0].min(w), q[0].max(w));
+                    // A point meets a point only where each lies in the other's cell.
+                    (self.owns_point(x, w, d) && self.owns_point(x, q[0], -d))
+                        .then_some((Kind::PointPoint, [a, b, a, a]))
+                }
+            }
+        } else {
+            let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
+            let inner = |s: f64| s > 0.0 && s < 1.0;
+            (inner(c.s) && inner(c.t)).then_some((Kind::EdgeEdge, q))
+        }
+    }
+
+    fn rest_distance(&self, kind: Kind, q: [u32; 4]) -> f64 {
+        let contact = Contact { kind, points: q, radius: 0.0, stiffness: 0.0, friction: 0.0 };
+        contact.bridge(&self.rest).distance
+    }
+
+    fn finish(&self, kind: Kind, q: [u32; 4], h: f64) -> Option<Contact> {
+        let used = match kind {
+            Kind::PointPoint => 2,
+            Kind::PointEdge => 3,
+            Kind::PointFace | Kind::EdgeEdge => 4,
+        };
+        let split = if kind == Kind::EdgeEdge { 2 } else { 1 };
+        let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
+        // Within one object nothing pushes that is already that near at rest.
+        let radius =
+            if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        if radius <= 0.0 {
+            return None;
+        }
+        let strongest = |f: &[f64]| q[..used].iter().map(|&v| f[v as usize]).fold(0.0_f64, f64::max);
+        let stiffness = self
+            .stiffness
+            .unwrap_or_else(|| (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic)));
+        let friction = (self.friction[a as usize] * self.friction[b as usize]).sqrt();
+        Some(Contact { kind, points: q, radius, stiffness, friction })
+    }
+
+    /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s].
+    pub fn activate(&self, geometry: &Geometry, detection: &Detection, x: &[Vec3], h: f64, out: &mut Contacts) {
+        let planes = &detection.planes[..detection.surface_planes];
+        let found: Vec<(Kind, [u32; 4])> = planes
+            .par_iter()
+            .with_min_len(512)
+            .filter_map(|p| {
+                let (kind, q) = self.classify(geometry, x, p, (p.side_a == 1).then_some(p.primitives[1]))?;
+                if kind == Kind::EdgeEdge {
+                    let c = closest_edge_edge(x[q[0] as usize], x[q[1] as usize], x[q[2] as usize], x[q[3] as usize]);
+                    let d = c.point_a - c.point_b;
+                    let [ea, eb] = p.primitives;
+                    if !self.owns_edge(x, ea, -d, c.point_a, true) || !self.owns_edge(x, eb, d, c.point_b, true) {
+                        return None;
+                    }
+                }
+                Some((kind, q))
+            })
+            .collect();
+        // Face and edge pairs are listed once; edges and corners of a triangle are reached through each neighbour.
+        let mut keyed = found;
+        keyed.sort_unstable();
+        keyed.dedup();
+        out.list.clear();
+        out.list.par_extend(
+            keyed.par_iter().with_min_len(512).filter_map(|&(kind, q)| self.finish(kind, q, h)),
+        );
+        out.index(self.mass.len());
+    }
+}
+
+/// The contacts between two detections.
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    list: Vec<Contact>,
+    offsets: Vec<u32>,
+    items: Vec<u32>,
+}
+
+/// What friction measures from.
+#[derive(Clone, Copy, Debug)]
+pub struct Slip<'a> {
+    /// Positions at the start of the step (n) [m].
+    pub x_n: &'a [Vec3],
+    /// Slip below which friction is regularised, ε_v h [m].
+    pub epsilon: f64,
+}
+
+impl Contacts {
+    fn index(&mut self, n: usize) {
+        self.offsets.clear();
+        self.offsets.resize(n + 1, 0);
+        for c in &self.list {
+            for &v in &c.points[..c.used()] {
+                self.offsets[v as usize + 1] += 1;
+            }
+        }
+        for v in 0..n {
+            self.offsets[v + 1] += self.offsets[v];
+        }
+        self.items.clear();
+        self.items.resize(self.offsets[n] as usize, 0);
+        for (k, c) in self.list.iter().enumerate() {
+            for (slot, &v) in c.points[..c.used()].iter().enumerate() {
+                self.items[self.offsets[v as usize] as usize] = (4 * k + slot) as u32;
+                self.offsets[v as usize] += 1;
+            }
+        }
+        for v in (1..=n).rev() {
+            self.offsets[v] = self.offsets[v - 1];
+        }
+        self.offsets[0] = 0;
+    }
+
+    /// True when point `v` belongs to some contact element.
+    #[inline]
+    pub fn touches(&self, v: u32) -> bool {
+        self.offsets[v as usize] < self.offsets[v as usize + 1]
+    }
+
+    /// Gradient [N] and positive semidefinite Hessian block [N/m] of all contacts at point `v`.
+    ///
+    /// Points of the same colour move at once: their shares of a contact are added to this point's curvature, so
+    /// that simultaneous moves do not overshoot.
+    pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3) {
+        let mut gradient = Vec3::ZERO;
+        let mut hessian = Mat3::ZERO;
+        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
+        for &item in &self.items[row] {
+            let (contact, slot) = (&self.list[(item >> 2) as usize], (item & 3) as usize);
+            let bridge = contact.bridge(x);
+            let w = bridge.weights[slot];
+            if bridge.distance >= contact.radius || w == 0.0 {
+                continue;
+            }
+            let (force, curvature) = law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let together: f64 = (0..contact.used())
+                .filter(|&s| color_of[contact.points[s] as usize] == color_of[v as usize])
+                .map(|s| bridge.weights[s].abs())
+                .sum();
+            let share = w.abs() * together;
+            let n = bridge.normal;
+            gradient -= (w * force) * n;
+            hessian += outer(n, n) * (share * curvature);
+            let pull = contact.friction * force;
+            if pull > 0.0 {
+                let mut u = Vec3::ZERO;
+                for s in 0..contact.used() {
+                    let p = contact.points[s] as usize;
+                    u += bridge.weights[s] * (x[p] - slip.x_n[p]);
+                }
+                u -= n.dot(u) * n;
+                let y = u.length();
+                // f₁(y)/y of the regularised Coulomb law; 2/ε at rest.
+                let f1_over_y =
+                    if y < slip.epsilon { (2.0 - y / slip.epsilon) / slip.epsilon } else { 1.0 / y };
+                gradient += (w * pull * f1_over_y) * u;
+                hessian += (Mat3::IDENTITY - outer(n, n)) * (share * pull * f1_over_y);
+            }
+        }
+        (gradient, hessian)
+    }
+
+    /// Number of contacts closer than their radius at `x`, and their energy [J].
+    pub fn active(&self, x: &[Vec3]) -> (u32, f64) {
+        let mut count = 0;
+        let mut energy = 0.0;
+        for c in &self.list {
+            let d = c.bridge(x).distance;
+            if d < c.radius {
+                count += 1;
+                energy += law::energy(d, c.stiffness, c.radius);
+            }
+        }
+        (count, energy)
+    }
+}

@@ -1,0 +1,155 @@
+//! All elastic and dissipative elements of a model, each kind with the list of elements at every point.
+
+use crate::potential::{
+    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane, StableNeoHookeanTet,
+    Term,
+};
+use littoral_geom::math::{Mat3, Vec3};
+use littoral_geom::mesh::Csr;
+
+/// The elements of one kind and, for each point, where it takes part.
+#[derive(Clone, Debug)]
+pub struct Incident<P, const N: usize> {
+    /// The elements.
+    pub term: Term<P, N>,
+    /// Element·4 + corner, by point.
+    incidence: Csr,
+}
+
+impl<P: Potential<N>, const N: usize> Incident<P, N> {
+    /// Lists, for each of `n` points, the elements that touch it.
+    pub fn new(term: Term<P, N>, n: usize) -> Self {
+        assert!(term.len() < (u32::MAX / 4) as usize, "more than 2^30 elements of one kind");
+        let corners = term.points.iter().enumerate();
+        let pairs = corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
+        let incidence = Csr::from_pairs(n, pairs);
+        Incident { term, incidence }
+    }
+
+    /// Adds gradient and positive semidefinite block of all elements at `v`.
+    #[inline]
+    fn add_block(&self, v: u32, x: &[Vec3], gradient: &mut Vec3, hessian: &mut Mat3) {
+        for &item in self.incidence.row(v as usize) {
+            let (e, corner) = ((item >> 2) as usize, (item & 3) as usize);
+            let (g, h) = self.term.elements[e].block(&self.term.gather(x, e), corner);
+            *gradient += g;
+            *hessian += h;
+        }
+    }
+}
+
+/// Every element of a model.
+#[derive(Clone, Debug)]
+pub struct Elastic {
+    /// Neo-Hookean membranes.
+    pub membranes: Incident<NeoHookeanMembrane, 3>,
+    /// St. Venant–Kirchhoff membranes.
+    pub venant: Incident<StVenantMembrane, 3>,
+    /// Bending.
+    pub hinges: Incident<Hinge, 4>,
+    /// Stable neo-Hookean tets.
+    pub tets: Incident<StableNeoHookeanTet, 4>,
+    /// Fixed corotated tets.
+    pub corotated: Incident<FixedCorotatedTet, 4>,
+    /// Springs.
+    pub springs: Incident<Spring, 2>,
+    /// Air drag.
+    pub drags: Incident<Drag, 3>,
+}
+
+/// Collects elements before the point count is known.
+#[derive(Clone, Debug, Default)]
+pub struct ElasticTerms {
+    /// Neo-Hookean membranes.
+    pub membranes: Term<NeoHookeanMembrane, 3>,
+    /// St. Venant–Kirchhoff membranes.
+    pub venant: Term<StVenantMembrane, 3>,
+    /// Bending.
+    pub hinges: Term<Hinge, 4>,
+    /// Stable neo-Hookean tets.
+    pub tets: Term<StableNeoHookeanTet, 4>,
+    /// Fixed corotated tets.
+    pub corotated: Term<FixedCorotatedTet, 4>,
+    /// Springs.
+    pub springs: Term<Spring, 2>,
+    /// Air drag.
+    pub drags: Term<Drag, 3>,
+}
+
+/// Applies a method to every kind of element.
+macro_rules! each {
+    ($all:expr, $term:ident => $body:expr) => {{
+        let all = $all;
+        { let $term = all.membranes; $body }
+        { let $term = all.venant; $body }
+        { let $term = all.hinges; $body }
+        { let $term = all.tets; $body }
+        { let $term = all.corotated; $body }
+        { let $term = all.springs; $body }
+        { let $term = all.drags; $body }
+    }};
+}
+
+/// References to every kind, so that one macro serves shared and exclusive uses.
+struct Refs<'a> {
+    membranes: &'a Incident<NeoHookeanMembrane, 3>,
+    venant: &'a Incident<StVenantMembrane, 3>,
+    hinges: &'a Incident<Hinge, 4>,
+    tets: &'a Incident<StableNeoHookeanTet, 4>,
+    corotated: &'a Incident<FixedCorotatedTet, 4>,
+    springs: &'a Incident<Spring, 2>,
+    drags: &'a Incident<Drag, 3>,
+}
+
+impl Elastic {
+    /// Indexes the collected elements over `n` points.
+    pub fn new(terms: ElasticTerms, n: usize) -> Self {
+        Elastic {
+            membranes: Incident::new(terms.membranes, n),
+            venant: Incident::new(terms.venant, n),
+            hinges: Incident::new(terms.hinges, n),
+            tets: Incident::new(terms.tets, n),
+            corotated: Incident::new(terms.corotated, n),
+            springs: Incident::new(terms.springs, n),
+            drags: Incident::new(terms.drags, n),
+        }
+    }
+
+    fn refs(&self) -> Refs<'_> {
+        let Elastic { membranes, venant, hinges, tets, corotated, springs, drags } = self;
+        Refs { membranes, venant, hinges, tets, corotated, springs, drags }
+    }
+
+    /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.
+    #[inline]
+    pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+        let (mut gradient, mut hessian) = (Vec3::ZERO, Mat3::ZERO);
+        each!(self.refs(), term => term.add_block(v, x, &mut gradient, &mut hessian));
+        (gradient, hessian)
+    }
+
+    /// Sum of all energies [J], in the order of the elements. Rate terms are included when they were lagged.
+    pub fn value(&self, x: &[Vec3]) -> f64 {
+        let mut sum = 0.0;
+        each!(self.refs(), term => sum += term.term.value(x));
+        sum
+    }
+
+    /// Remembers the start of a step of length `h` [s] in every element.
+    pub fn lag(&mut self, x_n: &[Vec3], h: f64) {
+        self.membranes.term.lag(x_n, h);
+        self.venant.term.lag(x_n, h);
+        self.hinges.term.lag(x_n, h);
+        self.tets.term.lag(x_n, h);
+        self.corotated.term.lag(x_n, h);
+        self.springs.term.lag(x_n, h);
+        self.drags.term.lag(x_n, h);
+    }
+
+    /// The points of every element, as lists of any length: for colouring and neighbours.
+    pub fn stencils(&self) -> Vec<Vec<u32>> {
+        let mut all = Vec::new();
+        each!(self.refs(), term => all.extend(term.term.points.iter().map(|p| p.to_vec())));
+        all
+    }
+}

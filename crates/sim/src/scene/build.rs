@@ -1,0 +1,478 @@
+//! From the builder's lists to a `Simulation`: checks, elements, masses, colours, adjacency.
+
+use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
+use crate::contact::{ContactModel, ContactPoints};
+use crate::elastic::{Elastic, ElasticTerms};
+use crate::kinematic::PrescribedSet;
+use crate::model::{Object, ObjectKind, Snapshot};
+use crate::motion::Motion;
+use crate::potential::{
+    Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane, StableNeoHookeanTet,
+};
+use crate::safe::Geometry;
+use crate::simulation::Simulation;
+use crate::system::System;
+use crate::truncation::NO_GROUP;
+use littoral_geom::math::Vec3;
+use littoral_geom::mesh::{
+    Csr, TetMesh, TriMesh, boundary_triangles, color_points, connected_components, hinges, tet_volume,
+    triangle_area, unique_edges,
+};
+use littoral_geom::pairs::Surface;
+
+/// The point arrays while objects are added.
+#[derive(Default)]
+struct Assembly {
+    objects: Vec<Object>,
+    x: Vec<Vec3>,
+    v: Vec<Vec3>,
+    mass: Vec<f64>,
+    object_of: Vec<u32>,
+    triangles: Vec<[u32; 3]>,
+    tets: Vec<[u32; 4]>,
+    terms: ElasticTerms,
+    prescribed: Vec<PrescribedSet>,
+}
+
+pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
+    check_settings(&scene)?;
+    let mut all = Assembly::default();
+    let friction = scene.contact.friction;
+    for (placement, mesh, material) in &scene.cloths {
+        let first = all.add_object(placement, ObjectKind::Cloth, &mesh.vertices, friction)?;
+        all.add_cloth(placement, first, mesh, material)?;
+        all.finish_object(placement, first)?;
+    }
+    for (placement, mesh, material) in &scene.softs {
+        let first = all.add_object(placement, ObjectKind::Soft, &mesh.vertices, friction)?;
+        all.add_soft(placement, first, mesh, material)?;
+        all.finish_object(placement, first)?;
+    }
+    for (placement, mesh, motion) in scene.colliders {
+        let first = all.add_object(&placement, ObjectKind::Collider, &mesh.vertices, friction)?;
+        all.add_collider(&placement, first, &mesh, motion)?;
+    }
+    if all.x.is_empty() {
+        return Err(SceneError::Setting {
+            key: "scene",
+            what: "holds no object: add a [[cloth]], [[soft]] or [[collider]]".into(),
+        });
+    }
+    if all.x.len() >= (1 << 30) {
+        return Err(SceneError::Setting { key: "scene", what: "holds more than 2^30 points".into() });
+    }
+    Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity))
+}
+
+fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
+    let wrong = |key: &'static str, what: String| Err(SceneError::Setting { key, what });
+    let (s, c) = (&scene.solver, &scene.contact);
+    if s.step.is_some_and(|h| !(h > 0.0 && h.is_finite())) {
+        return wrong("solver.step", format!("must be a positive time in seconds, found {:?}", s.step));
+    }
+    if s.iterations == 0 || s.detect_every == 0 {
+        return wrong("solver.iterations", "iterations and detect_every must be at least 1".into());
+    }
+    if !(s.relaxation > 0.0 && s.relaxation < 1.0) {
+        return wrong("solver.relaxation", format!("must lie between 0 and 1, found {}", s.relaxation));
+    }
+    if !(0.0..1.0).contains(&s.chebyshev) {
+        return wrong("solver.chebyshev", format!("must lie in [0, 1), found {}", s.chebyshev));
+    }
+    if !(c.radius > 0.0 && c.radius.is_finite()) {
+        return wrong("contact.radius", format!("must be a positive length, found {}", c.radius));
+    }
+    if !(c.friction >= 0.0 && c.friction.is_finite()) {
+        return wrong("contact.friction", format!("must not be negative, found {}", c.friction));
+    }
+    if !(c.friction_speed > 0.0 && c.friction_speed.is_finite()) {
+        return wrong("contact.friction_speed", format!("must be a positive speed, found {}", c.friction_speed));
+    }
+    if c.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
+        return wrong("contact.stiffness", format!("must be positive, found {:?}", c.stiffness));
+    }
+    if !scene.gravity.is_finite() {
+        return wrong("gravity", format!("must be finite, found {}", scene.gravity));
+    }
+    Ok(())
+}
+
+impl Assembly {
+    fn add_object(
+        &mut self,
+        placement: &Placement,
+        kind: ObjectKind,
+        vertices: &[Vec3],
+        friction: f64,
+    ) -> Result<u32, SceneError> {
+        let name = placement.name.clone();
+        let refuse = |what: String| Err(SceneError::Object { object: name.clone(), what });
+        if vertices.is_empty() {
+            return refuse("has no vertices".into());
+        }
+        if let Some(k) = vertices.iter().position(|p| !p.is_finite()) {
+            return refuse(format!("vertex {k} is not finite"));
+        }
+        let friction = placement.friction.unwrap_or(friction);
+        if !(friction >= 0.0 && friction.is_finite()) {
+            return refuse(format!("friction must not be negative, found {friction}"));
+        }
+        if !placement.velocity.is_finite() || !placement.spin.is_finite() {
+            return refuse("velocity and spin must be finite".into());
+        }
+        let first = self.x.len() as u32;
+        self.objects.push(Object { name, kind, first, count: vertices.len() as u32, friction });
+        self.x.extend(vertices);
+        self.v.extend(vertices.iter().map(|_| Vec3::ZERO));
+        self.mass.resize(self.x.len(), 0.0);
+        self.object_of.resize(self.x.len(), self.objects.len() as u32 - 1);
+        Ok(first)
+    }
+
+    fn add_cloth(
+        &mut self,
+        placement: &Placement,
+        first: u32,
+        mesh: &TriMesh,
+        material: &ClothMaterial,
+    ) -> Result<(), SceneError> {
+        let refuse = |what: String| SceneError::Object { object: placement.name.clone(), what };
+        check_positive(placement, "density [kg/m²]", material.density)?;
+        check_elastic(placement, material.young, material.poisson, material.damping)?;
+        check_positive(placement, "thickness [m]", material.thickness)?;
+        if mesh.triangles.is_empty() {
+            return Err(refuse("has no triangles".into()));
+        }
+        check_indices(placement, mesh.triangles.iter().flatten(), mesh.vertices.len())?;
+        let parameters = MembraneParameters {
+            young: material.young,
+            poisson: material.poisson,
+            thickness: material.thickness,
+            damping: material.damping,
+        };
+        let plate = material.bending.unwrap_or_else(|| {
+            material.young * material.thickness.powi(3) / (12.0 * (1.0 - material.poisson * material.poisson))
+        });
+        for (k, t) in mesh.triangles.iter().enumerate() {
+            let rest = t.map(|c| mesh.vertices[c as usize]);
+            let points = t.map(|c| c + first);
+            let failed = |e| refuse(format!("triangle {k}: {e}"));
+            match material.model {
+                MembraneModel::NeoHookean => {
+                    let element = NeoHookeanMembrane::new(rest, &parameters).map_err(failed)?;
+                    self.terms.membranes.push(points, element);
+                }
+                MembraneModel::StVenantKirchhoff => {
+                    let element = StVenantMembrane::new(rest, &parameters).map_err(failed)?;
+                    self.terms.venant.push(points, element);
+                }
+            }
+            if material.drag > 0.0 {
+                self.terms.drags.push(points, Drag::new(material.drag).map_err(failed)?);
+            }
+            let share = material.density * triangle_area(rest) / 3.0;
+            for p in points {
+                self.mass[p as usize] += share;
+            }
+            self.triangles.push(points);
+        }
+        if plate > 0.0 {
+            for q in hinges(&mesh.triangles) {
+                let rest = q.map(|c| mesh.vertices[c as usize]);
+                let hinge = Hinge::new(rest, plate, material.damping)
+                    .map_err(|e| refuse(format!("edge {}–{}: {e}", q[0], q[1])))?;
+                self.terms.hinges.push(q.map(|c| c + first), hinge);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_soft(
+        &mut self,
+        placement: &Placement,
+        first: u32,
+        mesh: &TetMesh,
+        material: &SoftMaterial,
+    ) -> Result<(), SceneError> {
+        let refuse = |what: String| SceneError::Object { object: placement.name.clone(), what };
+        check_positive(placement, "density [kg/m³]", material.density)?;
+        check_elastic(placement, material.young, material.poisson, material.damping)?;
+        if mesh.tets.is_empty() {
+            return Err(refuse("has no tets".into()));
+        }
+        check_indices(placement, mesh.tets.iter().flatten(), mesh.vertices.len())?;
+        for (k, t) in mesh.tets.iter().enumerate() {
+            let rest = t.map(|c| mesh.vertices[c as usize]);
+            let points = t.map(|c| c + first);
+            let failed = |e| refuse(format!("tet {k}: {e}"));
+            let (young, poisson, damping) = (material.young, material.poisson, material.damping);
+            match material.model {
+                SolidModel::StableNeoHookean => {
+                    let element = StableNeoHookeanTet::new(rest, young, poisson, damping).map_err(failed)?;
+                    self.terms.tets.push(points, element);
+                }
+                SolidModel::FixedCorotated => {
+                    let element = FixedCorotatedTet::new(rest, young, poisson, damping).map_err(failed)?;
+                    self.terms.corotated.push(points, element);
+                }
+            }
+            let share = material.density * tet_volume(rest) / 4.0;
+            for p in points {
+                self.mass[p as usize] += share;
+            }
+            self.tets.push(points);
+        }
+        self.triangles.extend(boundary_triangles(&mesh.tets).iter().map(|t| t.map(|c| c + first)));
+        Ok(())
+    }
+
+    fn add_collider(
+        &mut self,
+        placement: &Placement,
+        first: u32,
+        mesh: &TriMesh,
+        motion: Motion,
+    ) -> Result<(), SceneError> {
+        check_indices(placement, mesh.triangles.iter().flatten(), mesh.vertices.len())?;
+        check_motion(placement, &motion, mesh.vertices.len())?;
+        self.triangles.extend(mesh.triangles.iter().map(|t| t.map(|c| c + first)));
+        if !motion.is_static() {
+            self.prescribed.push(PrescribedSet {
+                points: (first..first + mesh.vertices.len() as u32).collect(),
+                x0: mesh.vertices.clone(),
+                motion,
+                release: f64::INFINITY,
+                rigid: true,
+                object: self.objects.len() as u32 - 1,
+            });
+        }
+        Ok(())
+    }
+
+    /// Velocities, loose vertices and pins of a simulated object.
+    fn finish_object(&mut self, placement: &Placement, first: u32) -> Result<(), SceneError> {
+        let refuse = |what: String| SceneError::Object { object: placement.name.clone(), what };
+        let range = first as usize..self.x.len();
+        if let Some(k) = range.clone().find(|&v| self.mass[v] <= 0.0) {
+            let k = k - first as usize;
+            return Err(refuse(format!("vertex {k} belongs to no element: drop loose vertices from the mesh")));
+        }
+        let total: f64 = self.mass[range.clone()].iter().sum();
+        let center = range.clone().map(|v| self.mass[v] * self.x[v]).sum::<Vec3>() / total;
+        for v in range.clone() {
+            self.v[v] = placement.velocity + placement.spin.cross(self.x[v] - center);
+        }
+        let mut pinned = vec![false; range.len()];
+        for pin in &placement.pins {
+            check_indices(placement, pin.vertices.iter(), range.len())?;
+            check_motion(placement, &pin.motion, pin.vertices.len())?;
+            for &k in &pin.vertices {
+                if std::mem::replace(&mut pinned[k as usize], true) {
+                    return Err(refuse(format!("vertex {k} is pinned twice: pins must not overlap")));
+                }
+                self.v[(first + k) as usize] = Vec3::ZERO;
+            }
+            let points: Vec<u32> = pin.vertices.iter().map(|k| k + first).collect();
+            self.prescribed.push(PrescribedSet {
+                x0: points.iter().map(|&v| self.x[v as usize]).collect(),
+                points,
+                motion: pin.motion.clone(),
+                release: pin.release.unwrap_or(f64::INFINITY),
+                rigid: false,
+                object: self.objects.len() as u32 - 1,
+            });
+        }
+        Ok(())
+    }
+
+    fn into_simulation(
+        self,
+        solver: &crate::settings::SolverSettings,
+        contact: &crate::settings::ContactSettings,
+        gravity: Vec3,
+    ) -> Simulation {
+        let n = self.x.len();
+        let active: Vec<bool> =
+            self.object_of.iter().map(|&o| self.objects[o as usize].kind != ObjectKind::Collider).collect();
+        let geometry = self.geometry(active);
+        let elastic = Elastic::new(self.terms, n);
+        let stencils = elastic.stencils();
+        let colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
+            .into_iter()
+            .map(|c| c.into_iter().filter(|&v| geometry.active[v as usize]).collect::<Vec<u32>>())
+            .filter(|c| !c.is_empty())
+            .collect();
+        let mut color_of = vec![u32::MAX; n];
+        for (k, color) in colors.iter().enumerate() {
+            for &v in color {
+                color_of[v as usize] = k as u32;
+            }
+        }
+        let mut ends: Vec<(u32, u32)> = stencils
+            .iter()
+            .flat_map(|s| s.iter().flat_map(move |&a| s.iter().filter(move |&&b| a != b).map(move |&b| (a, b))))
+            .collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let neighbours = Csr::from_pairs(n, ends.iter().copied());
+        let mut groups = vec![NO_GROUP; n];
+        for (k, set) in self.prescribed.iter().enumerate().filter(|(_, s)| s.rigid) {
+            for &v in &set.points {
+                groups[v as usize] = k as u32;
+            }
+        }
+        let at_rest = |v: usize| {
+            let h = elastic.block(v as u32, &self.x).1;
+            (h.x_axis.x + h.y_axis.y + h.z_axis.z) / 3.0
+        };
+        let points = ContactPoints {
+            object: self.object_of,
+            mass: self.mass.clone(),
+            elastic: (0..n).map(at_rest).collect(),
+            rest: self.x.clone(),
+        };
+        let friction = self.objects.iter().map(|o| o.friction).collect();
+        let contact_model = ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius);
+        let state = Snapshot {
+            time: 0.0,
+            step: 0,
+            x: self.x.clone(),
+            v: self.v.clone(),
+            // As if gravity had acted freely before the first step: the guess starts as free flight.
+            v_before: self.v.iter().map(|v| *v - gravity * solver.step.unwrap_or(1.0 / 240.0)).collect(),
+            lag_max: vec![0.0; self.objects.len()],
+            memory: vec![0.0; self.prescribed.len()],
+        };
+        let system = System {
+            objects: self.objects,
+            geometry,
+            elastic,
+            contact: contact_model,
+            mass: self.mass,
+            colors,
+            color_of,
+            neighbours,
+            prescribed: self.prescribed,
+            groups,
+            gravity,
+            friction_speed: contact.friction_speed,
+            x0: self.x,
+        };
+        Simulation::new(system, solver.clone(), state)
+    }
+
+    fn geometry(&self, active: Vec<bool>) -> Geometry {
+        let n = self.x.len();
+        let mut on_surface = vec![false; n];
+        for &v in self.triangles.iter().flatten() {
+            on_surface[v as usize] = true;
+        }
+        let surface = Surface {
+            vertices: (0..n as u32).filter(|&v| on_surface[v as usize]).collect(),
+            edges: unique_edges(&self.triangles),
+            triangles: self.triangles.clone(),
+        };
+        // A collider is one component, whatever its mesh: its points move as one.
+        let mut label = connected_components(n, &self.triangles, &self.tets);
+        for o in self.objects.iter().filter(|o| o.kind == ObjectKind::Collider) {
+            label[o.range()].fill(o.first);
+        }
+        let mut number = vec![u32::MAX; n];
+        let mut count = 0;
+        let component: Vec<u32> = label
+            .iter()
+            .map(|&l| {
+                let k = &mut number[l as usize];
+                if *k == u32::MAX {
+                    *k = count;
+                    count += 1;
+                }
+                *k
+            })
+            .collect();
+        let mut prescribed = vec![false; count as usize];
+        let mut collider_triangles = vec![Vec::new(); count as usize];
+        for (v, &c) in component.iter().enumerate() {
+            prescribed[c as usize] |= !active[v];
+        }
+        for (t, corners) in self.triangles.iter().enumerate() {
+            let c = component[corners[0] as usize] as usize;
+            if prescribed[c] {
+                collider_triangles[c].push(t as u32);
+            }
+        }
+        Geometry { surface, tets: self.tets.clone(), component, prescribed, active, collider_triangles }
+    }
+}
+
+fn check_positive(placement: &Placement, what: &str, value: f64) -> Result<(), SceneError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(SceneError::Object {
+        object: placement.name.clone(),
+        what: format!("{what} must be positive, found {value}"),
+    })
+}
+
+fn check_elastic(placement: &Placement, young: f64, poisson: f64, damping: f64) -> Result<(), SceneError> {
+    check_positive(placement, "young [Pa]", young)?;
+    let refuse = |what: String| Err(SceneError::Object { object: placement.name.clone(), what });
+    if !(poisson > -1.0 && poisson < 0.5) {
+        return refuse(format!("poisson must lie between −1 and 0.5, found {poisson}: 0.49 is nearly incompressible"));
+    }
+    if !(damping >= 0.0 && damping.is_finite()) {
+        return refuse(format!("damping [s] must not be negative, found {damping}"));
+    }
+    Ok(())
+}
+
+fn check_indices<'a>(
+    placement: &Placement,
+    mut indices: impl Iterator<Item = &'a u32>,
+    count: usize,
+) -> Result<(), SceneError> {
+    match indices.find(|&&i| i as usize >= count) {
+        None => Ok(()),
+        Some(i) => Err(SceneError::Object {
+            object: placement.name.clone(),
+            what: format!("refers to vertex {i}, but has {count} vertices"),
+        }),
+    }
+}
+
+fn check_motion(placement: &Placement, motion: &Motion, count: usize) -> Result<(), SceneError> {
+    let refuse = |what: String| Err(SceneError::Object { object: placement.name.clone(), what });
+    let increasing = |t: &[f64]| t.iter().all(|t| t.is_finite()) && t.windows(2).all(|w| w[0] < w[1]);
+    match motion {
+        Motion::Static => Ok(()),
+        Motion::Keyframes { keys, center } => {
+            let times: Vec<f64> = keys.iter().map(|k| k.time).collect();
+            if keys.is_empty() || !increasing(&times) {
+                return refuse("keyframes need at least one entry, with increasing times".into());
+            }
+            let finite = keys.iter().all(|k| k.position.is_finite() && k.rotation.is_finite());
+            if finite && center.is_finite() { Ok(()) } else { refuse("a keyframe is not finite".into()) }
+        }
+        Motion::Twist { center, spin, velocity, start, stop } => {
+            if center.is_finite() && spin.is_finite() && velocity.is_finite() && start.is_finite() && stop >= start {
+                Ok(())
+            } else {
+                refuse("a twist needs finite numbers and stop ≥ start".into())
+            }
+        }
+        Motion::Sequence { times, positions } => {
+            if times.is_empty() || times.len() != positions.len() || !increasing(times) {
+                return refuse("a sequence needs as many increasing times as meshes, at least one".into());
+            }
+            if positions.iter().any(|p| p.len() != count) {
+                return refuse(format!("every mesh of a sequence must have {count} vertices"));
+            }
+            if positions.iter().flatten().all(|p| p.is_finite()) {
+                Ok(())
+            } else {
+                refuse("a mesh of the sequence holds a number that is not finite".into())
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Solvers of the implicit step.
+
+pub mod descent;

@@ -1,0 +1,491 @@
+//! One step of vertex block descent with divide-and-truncate [Chen 2026, Alg. 3].
+//!
+//! Beyond the published algorithm: budgets follow the predicted motion, islands carry a common frame, a guess that
+//! was cut by far pairs or budgets is continued after a new detection, and only the points of the colour that moved
+//! are truncated (the plane of a pair may be anywhere between what its sides have used; see `truncation`).
+
+use crate::contact::{Contacts, Slip};
+use crate::model::Snapshot;
+use crate::report::StepReport;
+use crate::safe::{Detection, Detector, Displacement, Prediction, SafePositions};
+use crate::settings::SolverSettings;
+use crate::solver::descent::Objective;
+use crate::system::System;
+use crate::truncation::{Cut, Request, Truncator};
+use littoral_geom::math::{Mat3, Vec3};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Detections the initial guess may take. One suffices unless budgets or far pairs bind.
+const GUESS_ROUNDS: usize = 4;
+
+/// Share of the contact radius that the initial guess leaves free where it can.
+const GUESS_KEEP: f64 = 0.5;
+
+/// Smallest margin of a budget, as a share of the contact radius: room for small corrections between detections.
+/// Smaller: more detections near rest. Larger: more pairs to look at.
+const MARGIN: f64 = 0.5;
+
+/// Room for a point's next moves, as a multiple of its last one.
+const MOVE_MARGIN: f64 = 2.0;
+
+/// Points a parallel descent task takes at least.
+const TASK: usize = 64;
+
+/// The stepper and its memory. Dropping the memory between steps changes no result.
+#[derive(Debug)]
+pub struct VbdDat {
+    settings: SolverSettings,
+    truncator: Truncator,
+    detector: Detector,
+    detection: Detection,
+    contacts: Contacts,
+    dx: Displacement,
+    work: Work,
+}
+
+/// Reusable arrays (n each).
+#[derive(Debug, Default)]
+struct Work {
+    /// Inertial target [m].
+    y: Vec<Vec3>,
+    /// What each point still wants to move in the initial guess [m].
+    wanted: Vec<Vec3>,
+    /// Room around the predicted motion [m].
+    margin: Vec<f64>,
+    /// Length of each point's last uncut move [m].
+    last_move: Vec<f64>,
+    /// Position of the frame: safe position plus frame translation [m].
+    base: Vec<Vec3>,
+    /// Current positions: base plus accepted displacement [m].
+    current: Vec<Vec3>,
+    /// Motion is prescribed during this step.
+    held: Vec<bool>,
+    /// Outcome of a colour: new displacement and Hessian.
+    moves: Vec<(Vec3, Mat3)>,
+    metric: Vec<Mat3>,
+    all: Vec<u32>,
+    held_points: Vec<u32>,
+    /// Positions one and two sweeps ago, for Chebyshev.
+    before: [Vec<Vec3>; 2],
+}
+
+impl VbdDat {
+    /// A stepper for one system.
+    pub fn new(system: &System, settings: SolverSettings, x: &SafePositions) -> Self {
+        VbdDat {
+            truncator: Truncator::new(&settings),
+            detector: Detector::new(&system.geometry),
+            detection: Detection::unlimited(x),
+            contacts: Contacts::default(),
+            dx: Displacement::zero(x),
+            work: Work::default(),
+            settings,
+        }
+    }
+
+    /// Advances `state`, whose positions are those of `x`, by `h` [s].
+    pub fn step(&mut self, system: &mut System, x: &mut SafePositions, state: &mut Snapshot, h: f64) -> StepReport {
+        let start = Instant::now();
+        let mut report = StepReport { h, time: state.time + h, kept_motion: 1.0, ..StepReport::default() };
+        let mut cuts = Cut::default();
+        let time = state.time;
+        system.elastic.lag(x.as_slice(), h);
+        let system = &*system;
+        self.begin(system, x, state, h);
+        self.guess(system, x, state, h, &mut report, &mut cuts);
+
+        let mut last = Cut::default();
+        for sweep in 0..self.settings.iterations {
+            let due = sweep > 0 && sweep % self.settings.detect_every == 0;
+            if due || last.bounded > 0 || (sweep > 0 && self.lagging(system, x, state, h)) {
+                let cut = self.redetect(system, x, state, h, &mut report);
+                cuts = cuts.plus(cut);
+            }
+            last = self.sweep(system, x, state, h, sweep, &mut report);
+            cuts = cuts.plus(last);
+        }
+        report.iterations = self.settings.iterations;
+        report.truncated = last.truncated + last.bounded;
+        report.contacts = self.contacts.active(&self.work.current).0;
+        let moves: f64 = system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
+        let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);
+        report.residual = (moves / count as f64).sqrt() / h;
+        x.commit(&self.detection, &mut self.dx);
+        self.finish(system, x, state, time, h, &mut report);
+        if cuts.wanted > 0.0 {
+            report.kept_motion = (cuts.kept / cuts.wanted).min(1.0);
+        }
+        let p = &mut report.phases;
+        p.solve = (start.elapsed().as_secs_f64() - p.detect - p.forces - p.truncate).max(0.0);
+        report
+    }
+
+    /// Inertial targets, the initial guess, and who is held.
+    fn begin(&mut self, system: &System, x: &SafePositions, state: &Snapshot, h: f64) {
+        let n = x.as_slice().len();
+        let work = &mut self.work;
+        work.held.clear();
+        work.held.resize(n, false);
+        work.held_points.clear();
+        for set in system.prescribed.iter().filter(|s| s.acts(state.time)) {
+            for &v in &set.points {
+                work.held[v as usize] = true;
+            }
+            work.held_points.extend(&set.points);
+        }
+        work.all = (0..n as u32).collect();
+        let g = system.gravity;
+        let size = g.length();
+        let towards = if size > 0.0 { g / size } else { Vec3::ZERO };
+        work.y.clear();
+        work.wanted.clear();
+        for (v, &p) in x.as_slice().iter().enumerate() {
+            if system.mass[v] == 0.0 || work.held[v] {
+                work.y.push(p);
+                work.wanted.push(Vec3::ZERO);
+                continue;
+            }
+            work.y.push(p + h * state.v[v] + h * h * g);
+            // Adaptive guess: the part of gravity that the last step really followed [Chen 2024, VBD §3.4].
+            let a = (state.v[v] - state.v_before[v]) / h;
+            let share = if size > 0.0 { (a.dot(towards) / size).clamp(0.0, 1.0) } else { 0.0 };
+            work.wanted.push(h * state.v[v] + h * h * share * g);
+        }
+        for (k, set) in system.prescribed.iter().enumerate().filter(|(_, s)| s.acts(state.time)) {
+            prescribed_wants(set, state.memory[k], state.time, h, x.as_slice(), &mut work.wanted);
+        }
+        work.last_move.clear();
+        work.last_move.resize(n, 0.0);
+    }
+
+    /// Detects and applies the initial guess, going on while budgets or far pairs cut it.
+    fn guess(
+        &mut self,
+        system: &System,
+        x: &mut SafePositions,
+        state: &mut Snapshot,
+        h: f64,
+        report: &mut StepReport,
+        cuts: &mut Cut,
+    ) {
+        for round in 0..GUESS_ROUNDS {
+            self.guess_margins(system, h);
+            self.detect(system, x, h, report);
+            let start = Instant::now();
+            for (p, (w, f)) in self.dx.edit().iter_mut().zip(self.work.wanted.iter().zip(&self.detection.frame)) {
+                *p = *w - *f;
+            }
+            let request = Request {
+                moved: &self.work.all,
+                groups: &system.groups,
+                group_count: system.prescribed.len(),
+                keep: GUESS_KEEP * system.contact.radius(),
+                metric: &[],
+            };
+            let before = Clocks::of(system, state, &self.work.wanted);
+            let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+            *cuts = cuts.plus(cut);
+            self.place_all();
+            before.advance(system, state, &self.dx, &self.detection, h);
+            report.phases.truncate += start.elapsed().as_secs_f64();
+            if (cut.bounded == 0 && cut.cut_far == 0) || round + 1 == GUESS_ROUNDS {
+                return;
+            }
+            for (w, (d, f)) in
+                self.work.wanted.iter_mut().zip(self.dx.accepted().iter().zip(&self.detection.frame))
+            {
+                *w -= *d + *f;
+            }
+            x.commit(&self.detection, &mut self.dx);
+        }
+    }
+
+    /// Commits, detects anew and lets prescribed points go on.
+    fn redetect(
+        &mut self,
+        system: &System,
+        x: &mut SafePositions,
+        state: &mut Snapshot,
+        h: f64,
+        report: &mut StepReport,
+    ) -> Cut {
+        x.commit(&self.detection, &mut self.dx);
+        let work = &mut self.work;
+        work.wanted.fill(Vec3::ZERO);
+        for (k, set) in system.prescribed.iter().enumerate().filter(|(_, s)| s.acts(state.time)) {
+            prescribed_wants(set, state.memory[k], state.time, h, x.as_slice(), &mut work.wanted);
+        }
+        let least = MARGIN * system.contact.radius();
+        work.margin.clear();
+        for v in 0..work.wanted.len() {
+            let moving = system.mass[v] > 0.0 && !work.held[v];
+            work.margin.push(if moving { least.max(MOVE_MARGIN * work.last_move[v]) } else { 0.0 });
+        }
+        self.detect(system, x, h, report);
+        if self.work.held_points.is_empty() {
+            return Cut::default();
+        }
+        let start = Instant::now();
+        let proposals = self.dx.edit();
+        for &v in &self.work.held_points {
+            proposals[v as usize] = self.work.wanted[v as usize] - self.detection.frame[v as usize];
+        }
+        let request = Request {
+            moved: &self.work.held_points,
+            groups: &system.groups,
+            group_count: system.prescribed.len(),
+            keep: 0.0,
+            metric: &[],
+        };
+        let before = Clocks::of(system, state, &self.work.wanted);
+        let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+        self.place_all();
+        before.advance(system, state, &self.dx, &self.detection, h);
+        report.phases.truncate += start.elapsed().as_secs_f64();
+        cut
+    }
+
+    /// Room for what the guess does not know: how differently neighbours move, and what gravity adds.
+    fn guess_margins(&mut self, system: &System, h: f64) {
+        let Work { wanted, margin, held, .. } = &mut self.work;
+        let least = (MARGIN * system.contact.radius()).max(h * h * system.gravity.length());
+        (0..wanted.len())
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|v| {
+                if system.mass[v] == 0.0 {
+                    return 0.0;
+                }
+                let stretch = system
+                    .neighbours
+                    .row(v)
+                    .iter()
+                    .map(|&w| wanted[v].distance_squared(wanted[w as usize]))
+                    .fold(0.0, f64::max)
+                    .sqrt();
+                if held[v] { 0.0 } else { least.max(stretch) }
+            })
+            .collect_into_vec(margin);
+    }
+
+    fn detect(&mut self, system: &System, x: &SafePositions, h: f64, report: &mut StepReport) {
+        let start = Instant::now();
+        let prediction = Prediction {
+            wanted: &self.work.wanted,
+            margin: &self.work.margin,
+            contact_radius: system.contact.radius(),
+        };
+        self.detector.detect(&system.geometry, x, &prediction, &mut self.detection);
+        system.contact.activate(&system.geometry, &self.detection, x.as_slice(), h, &mut self.contacts);
+        self.work.base.clear();
+        self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
+        self.place_all();
+        report.detections += 1;
+        report.candidates = report.candidates.max(self.detection.planes.len() as u32);
+        report.min_gap = match (report.min_gap, self.detection.min_gap()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        for b in &mut self.work.before {
+            b.clear();
+        }
+        report.phases.detect += start.elapsed().as_secs_f64();
+    }
+
+    fn place_all(&mut self) {
+        self.work.current.clear();
+        self.work.current.extend(self.work.base.iter().zip(self.dx.accepted()).map(|(b, d)| *b + *d));
+    }
+
+    /// One sweep over all colours.
+    fn sweep(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        sweep: u32,
+        report: &mut StepReport,
+    ) -> Cut {
+        let mut total = Cut::default();
+        let project = self.settings.truncation == crate::settings::Truncation::Project;
+        for color in &system.colors {
+            let start = Instant::now();
+            let objective = Objective {
+                elastic: &system.elastic,
+                contacts: &self.contacts,
+                slip: Slip { x_n: &state.x, epsilon: system.friction_speed * h },
+                color_of: &system.color_of,
+                mass: &system.mass,
+                y: &self.work.y,
+                inverse_h2: 1.0 / (h * h),
+            };
+            let (current, held) = (&self.work.current, &self.work.held);
+            color
+                .par_iter()
+                .with_min_len(TASK)
+                .map(|&v| {
+                    if held[v as usize] {
+                        (Vec3::ZERO, Mat3::IDENTITY)
+                    } else {
+                        objective.newton_step(v, current)
+                    }
+                })
+                .collect_into_vec(&mut self.work.moves);
+            let proposals = self.dx.edit();
+            for (&v, (step, _)) in color.iter().zip(&self.work.moves) {
+                proposals[v as usize] += *step;
+                self.work.last_move[v as usize] = step.length();
+            }
+            self.work.metric.clear();
+            if project {
+                self.work.metric.extend(self.work.moves.iter().map(|m| m.1));
+            }
+            let middle = Instant::now();
+            report.phases.forces += (middle - start).as_secs_f64();
+            total = total.plus(self.truncate_color(x, color));
+            report.phases.truncate += middle.elapsed().as_secs_f64();
+        }
+        if self.settings.chebyshev > 0.0 {
+            total = total.plus(self.accelerate(system, x, sweep));
+        }
+        total
+    }
+
+    fn truncate_color(&mut self, x: &SafePositions, color: &[u32]) -> Cut {
+        let request = Request { moved: color, metric: &self.work.metric, ..Request::default() };
+        let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+        for &v in color {
+            let i = v as usize;
+            self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
+        }
+        cut
+    }
+
+    /// Chebyshev semi-iteration over whole sweeps; points in contact are left out [Chen 2024, VBD §3.8].
+    fn accelerate(&mut self, system: &System, x: &SafePositions, sweep: u32) -> Cut {
+        let rho = self.settings.chebyshev;
+        let mut omega = 1.0;
+        for k in 1..=sweep {
+            omega = if k == 1 { 2.0 / (2.0 - rho * rho) } else { 4.0 / (4.0 - rho * rho * omega) };
+        }
+        let mut cut = Cut::default();
+        if !self.work.before[1].is_empty() {
+            let free: Vec<u32> = system
+                .colors
+                .iter()
+                .flatten()
+                .copied()
+                .filter(|&v| !self.work.held[v as usize] && !self.contacts.touches(v))
+                .collect();
+            let proposals = self.dx.edit();
+            for &v in &free {
+                let i = v as usize;
+                let old = self.work.before[1][i];
+                proposals[i] = omega * (self.work.current[i] - old) + old - self.work.base[i];
+            }
+            self.work.metric.clear();
+            cut = self.truncate_color(x, &free);
+        }
+        let [one, two] = &mut self.work.before;
+        std::mem::swap(one, two);
+        one.clear();
+        one.extend(&self.work.current);
+        cut
+    }
+
+    /// Some prescribed point is behind its target for this step.
+    fn lagging(&self, system: &System, x: &SafePositions, state: &Snapshot, h: f64) -> bool {
+        let tolerance = 1e-3 * system.contact.radius();
+        system.prescribed.iter().enumerate().filter(|(_, s)| s.acts(state.time)).any(|(k, set)| {
+            if set.motion.is_static() {
+                return false;
+            }
+            let aim = set.aim(state.memory[k], state.time, h);
+            let _ = x;
+            set.lag(&self.work.current, aim) > tolerance
+        })
+    }
+
+    fn finish(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &mut Snapshot,
+        time: f64,
+        h: f64,
+        report: &mut StepReport,
+    ) {
+        std::mem::swap(&mut state.v, &mut state.v_before);
+        state.v.clear();
+        state.v.extend(x.as_slice().iter().zip(&state.x).map(|(now, before)| (*now - *before) / h));
+        state.x.clear();
+        state.x.extend(x.as_slice());
+        state.time = time + h;
+        state.step += 1;
+        for set in &system.prescribed {
+            if set.acts(time) {
+                let lag = set.lag(&state.x, state.time);
+                report.lag = report.lag.max(lag);
+                let most = &mut state.lag_max[set.object as usize];
+                *most = most.max(lag);
+            }
+        }
+        report.energies.elastic = system.elastic.value(&state.x);
+        for (v, &m) in system.mass.iter().enumerate() {
+            report.energies.kinetic += 0.5 * m * state.v[v].length_squared();
+            report.energies.gravity -= m * system.gravity.dot(state.x[v]);
+        }
+    }
+}
+
+/// What is left of the way of a prescribed set in this step.
+fn prescribed_wants(
+    set: &crate::kinematic::PrescribedSet,
+    clock: f64,
+    time: f64,
+    h: f64,
+    x: &[Vec3],
+    wanted: &mut [Vec3],
+) {
+    let aim = set.aim(clock, time, h);
+    for (k, &v) in set.points.iter().enumerate() {
+        wanted[v as usize] = set.target(k, aim) - x[v as usize];
+    }
+}
+
+/// How far each prescribed set may have come on the clock of its own motion.
+struct Clocks {
+    wanted: Vec<f64>,
+}
+
+impl Clocks {
+    fn of(system: &System, _state: &Snapshot, wanted: &[Vec3]) -> Self {
+        let total = |set: &crate::kinematic::PrescribedSet| {
+            set.points.iter().map(|&v| wanted[v as usize].length()).fold(0.0, f64::max)
+        };
+        Clocks { wanted: system.prescribed.iter().map(total).collect() }
+    }
+
+    /// Moves the clocks on by the fraction of the way that was kept.
+    fn advance(&self, system: &System, state: &mut Snapshot, dx: &Displacement, detection: &Detection, h: f64) {
+        for (k, set) in system.prescribed.iter().enumerate() {
+            if !set.acts(state.time) {
+                continue;
+            }
+            let aim = set.aim(state.memory[k], state.time, h);
+            let mut kept = 1.0_f64;
+            if self.wanted[k] > 0.0 {
+                let came = set
+                    .points
+                    .iter()
+                    .map(|&v| (dx.accepted()[v as usize] + detection.frame[v as usize]).length())
+                    .fold(0.0, f64::max);
+                kept = (came / self.wanted[k]).min(1.0);
+            }
+            // A set of pins follows its targets point by point; only a rigid one waits for its slowest point.
+            state.memory[k] = if set.rigid { state.memory[k] + kept * (aim - state.memory[k]) } else { aim };
+        }
+    }
+}

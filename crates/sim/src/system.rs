@@ -1,0 +1,40 @@
+//! Everything that is fixed during a run: what a step reads besides the state.
+
+use crate::contact::ContactModel;
+use crate::elastic::Elastic;
+use crate::kinematic::PrescribedSet;
+use crate::model::Object;
+use crate::safe::Geometry;
+use littoral_geom::math::Vec3;
+use littoral_geom::mesh::Csr;
+
+/// The simulated system.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Objects in point order.
+    pub objects: Vec<Object>,
+    /// Collision primitives, tets, components.
+    pub geometry: Geometry,
+    /// Elastic and dissipative elements.
+    pub elastic: Elastic,
+    /// Contact forces.
+    pub contact: ContactModel,
+    /// Mass (n) [kg]; 0 for colliders.
+    pub mass: Vec<f64>,
+    /// Points by colour: no element joins two points of one colour. Collider points have none.
+    pub colors: Vec<Vec<u32>>,
+    /// Colour of each point (n); `u32::MAX` for collider points.
+    pub color_of: Vec<u32>,
+    /// Points that share an element with each point.
+    pub neighbours: Csr,
+    /// Prescribed motions. A point belongs to at most one.
+    pub prescribed: Vec<PrescribedSet>,
+    /// Rigid group of each point for the truncation, or `truncation::NO_GROUP`.
+    pub groups: Vec<u32>,
+    /// Gravity [m/s²].
+    pub gravity: Vec3,
+    /// Friction regularisation speed ε_v [m/s].
+    pub friction_speed: f64,
+    /// Initial positions (n) [m].
+    pub x0: Vec<Vec3>,
+}

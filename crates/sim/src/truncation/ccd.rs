@@ -1,0 +1,71 @@
+//! One global step length from additive continuous collision detection [Li 2021, ACCD]: the filter of Newton-type
+//! solvers, here for comparison.
+
+use super::stay_inside;
+use crate::safe::{Detection, Displacement};
+use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
+use littoral_geom::math::Vec3;
+use rayon::prelude::*;
+
+/// Iterations of the conservative advancement; stopping early returns a shorter, still safe step.
+const MAX_ADVANCES: usize = 10_000;
+
+/// The largest common fraction of all increments that keeps (1−γ) of every gap's start value and every box.
+pub(super) fn largest_step(
+    x: &[Vec3],
+    detection: &Detection,
+    dx: &Displacement,
+    moved: &[u32],
+    gamma: f64,
+) -> f64 {
+    moved
+        .par_iter()
+        .with_min_len(64)
+        .map(|&v| {
+            let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
+            let mut t = stay_inside(&detection.budget[v as usize], a, p);
+            for (k, _) in detection.planes_of(v) {
+                let plane = &detection.planes[k];
+                let q = plane.points.map(|w| w as usize);
+                let start = q.map(|w| x[w] + dx.accepted()[w]);
+                let step = q.map(|w| dx.proposed()[w] - dx.accepted()[w]);
+                t = additive(start, step, plane.side_a == 1, t, gamma);
+            }
+            t
+        })
+        .reduce(|| 1.0, f64::min)
+}
+
+/// Conservative advancement of one pair up to `t_max`: stops where (1−γ) of the gap is left.
+fn additive(start: [Vec3; 4], step: [Vec3; 4], point_triangle: bool, t_max: f64, gamma: f64) -> f64 {
+    let mean = (step[0] + step[1] + step[2] + step[3]) * 0.25;
+    let relative = step.map(|s| s - mean);
+    let largest = |r: std::ops::Range<usize>| relative[r].iter().map(|s| s.length()).fold(0.0_f64, f64::max);
+    let speed = if point_triangle { largest(0..1) + largest(1..4) } else { largest(0..2) + largest(2..4) };
+    if speed == 0.0 {
+        return t_max;
+    }
+    let distance = |t: f64| {
+        let y: [Vec3; 4] = std::array::from_fn(|i| start[i] + t * relative[i]);
+        if point_triangle {
+            closest_point_triangle(y[0], [y[1], y[2], y[3]]).distance_sq.sqrt()
+        } else {
+            closest_edge_edge(y[0], y[1], y[2], y[3]).distance_sq.sqrt()
+        }
+    };
+    let least = (1.0 - gamma) * distance(0.0);
+    let mut t = 0.0;
+    for _ in 0..MAX_ADVANCES {
+        let room = distance(t) - least;
+        let next = t + 0.9 * room / speed;
+        if next >= t_max {
+            return t_max;
+        }
+        // Below a thousandth of the floor further advances gain nothing.
+        if room <= 1e-3 * least {
+            return t;
+        }
+        t = next;
+    }
+    t
+}
