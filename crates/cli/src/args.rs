@@ -81,7 +81,7 @@ pub struct RunArgs {
     #[arg(long = "as", value_name = "KIND")]
     pub kind: Option<MeshKind>,
     /// Height of a mesh's lowest point above the ground, in its units [default: half its height]
-    #[arg(long, value_name = "HEIGHT")]
+    #[arg(long, value_name = "HEIGHT", allow_negative_numbers = true)]
     pub drop: Option<f64>,
     /// How to run it.
     #[command(flatten)]

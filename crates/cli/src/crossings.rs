@@ -1,52 +1,98 @@
 //! Names the crossings of an input, so that a person finds them.
 
 use crate::answer::count;
+use littoral_geom::math::Vec3;
 use littoral_geom::mesh::unique_edges;
-use littoral_sim::report::Verdict;
 use littoral_sim::simulation::Simulation;
 use std::collections::BTreeMap;
 
 /// Crossings named one by one; the rest is counted.
 const NAMED: usize = 8;
 
-/// What crosses what in the current state: a total, the pairs of objects, and the first crossings with their places.
-/// Vertices and triangles are named by their index within their object's points and within the scene's triangles.
-pub fn describe(sim: &Simulation, verdict: &Verdict) -> String {
-    let edges = unique_edges(sim.triangles());
-    let object_of = |point: u32| sim.objects().iter().find(|o| o.range().contains(&(point as usize)));
-    let name_of = |point: u32| object_of(point).map_or("?", |o| o.name.as_str());
-    let local = |point: u32| point - object_of(point).map_or(0, |o| o.first);
+/// A range of points with a name.
+pub struct Named<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its first point.
+    pub first: u32,
+}
+
+/// What crosses what in the present state of a simulation.
+pub fn describe(sim: &Simulation, crossings: &[[u32; 2]]) -> String {
+    let objects: Vec<Named> = sim.objects().iter().map(|o| Named { name: &o.name, first: o.first }).collect();
+    describe_surface(&objects, sim.triangles(), &sim.state().x, crossings)
+}
+
+/// What crosses what: a total, the pairs of objects, and the first crossings with their places. `crossings` are indices of
+/// [`unique_edges`] and of triangles; `objects` are in point order. Vertices are counted from the first of their object.
+pub fn describe_surface(
+    objects: &[Named],
+    triangles: &[[u32; 3]],
+    x: &[Vec3],
+    crossings: &[[u32; 2]],
+) -> String {
+    let edges = unique_edges(triangles);
+    let owner = |point: u32| {
+        let k = objects.partition_point(|o| o.first <= point);
+        objects.get(k.wrapping_sub(1)).map_or(("?", 0), |o| (o.name, o.first))
+    };
     let mut pairs: BTreeMap<[&str; 2], usize> = BTreeMap::new();
-    let mut named = Vec::new();
-    for [e, t] in &verdict.crossings {
-        let (Some(edge), Some(triangle)) = (edges.get(*e as usize), sim.triangles().get(*t as usize)) else {
+    let mut lines = Vec::new();
+    for [e, t] in crossings {
+        let (Some(edge), Some(triangle)) = (edges.get(*e as usize), triangles.get(*t as usize)) else {
             continue;
         };
-        let mut key = [name_of(edge[0]), name_of(triangle[0])];
-        key.sort_unstable();
-        *pairs.entry(key).or_default() += 1;
-        if named.len() < NAMED {
-            let at = 0.5 * (sim.state().x[edge[0] as usize] + sim.state().x[edge[1] as usize]);
-            named.push(format!(
-                "  edge {}-{} of \"{}\" and triangle {t} of \"{}\", near ({:.4}, {:.4}, {:.4}) m",
-                local(edge[0]),
-                local(edge[1]),
-                name_of(edge[0]),
-                name_of(triangle[0]),
-                at.x,
-                at.y,
-                at.z
+        let ((a, first_a), (b, first_b)) = (owner(edge[0]), owner(triangle[0]));
+        *pairs.entry(if a <= b { [a, b] } else { [b, a] }).or_default() += 1;
+        if lines.len() < NAMED {
+            let at = 0.5 * (x[edge[0] as usize] + x[edge[1] as usize]);
+            let [p, q] = edge.map(|v| v - first_a);
+            let [u, v, w] = triangle.map(|v| v - first_b);
+            lines.push(format!(
+                "  edge {p}-{q} of \"{a}\" through triangle {u}-{v}-{w} of \"{b}\", near ({:.4}, {:.4}, {:.4}) m",
+                at.x, at.y, at.z
             ));
         }
     }
     let pairs: Vec<String> =
         (pairs.iter())
             .map(|([a, b], n)| {
-                if a == b { format!("\"{a}\" with itself {n}") } else { format!("\"{a}\" with \"{b}\" {n}") }
+                if a == b {
+                    format!("\"{a}\" with itself: {n}")
+                } else {
+                    format!("\"{a}\" with \"{b}\": {n}")
+                }
             })
             .collect();
-    let total = verdict.crossings.len();
-    let more =
-        if total > named.len() { format!("\n  and {} more", total - named.len()) } else { String::new() };
-    format!("{} ({})\n{}{more}", count(total, "crossing"), pairs.join(", "), named.join("\n"))
+    if crossings.len() > lines.len() {
+        lines.push(format!("  and {} more", crossings.len() - lines.len()));
+    }
+    format!("{} ({})\n{}", count(crossings.len(), "crossing"), pairs.join(", "), lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crossings_are_named_by_object_and_counted_by_pair() {
+        // Two triangles that cross like an X: a horizontal one, and an upright one through its middle.
+        let x = [
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::Y,
+            Vec3::new(0.2, 0.2, -1.0),
+            Vec3::new(0.2, 0.2, 1.0),
+            Vec3::splat(3.0),
+        ];
+        let objects = [Named { name: "flat", first: 0 }, Named { name: "upright", first: 3 }];
+        let said = describe_surface(&objects, &[[0, 1, 2], [3, 4, 5]], &x, &[[3, 0]]);
+        assert_eq!(
+            said,
+            "1 crossing (\"flat\" with \"upright\": 1)\n  \
+             edge 0-1 of \"upright\" through triangle 0-1-2 of \"flat\", near (0.2000, 0.2000, 0.0000) m"
+        );
+        let said = describe_surface(&objects, &[[0, 1, 2], [3, 4, 5]], &x, &[[3, 0]; 10]);
+        assert!(said.ends_with("  and 2 more") && said.starts_with("10 crossings"), "{said}");
+    }
 }

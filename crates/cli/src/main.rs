@@ -6,6 +6,7 @@ mod commands;
 mod crossings;
 mod failure;
 mod interrupt;
+mod mesh_scene;
 mod process;
 mod progress;
 mod session;

@@ -7,7 +7,7 @@ use crate::progress::{Progress, Status};
 use crate::source::LoadedScene;
 use crate::tally::Tally;
 use littoral_io::checkpoint::{Checkpoint, fingerprint};
-use littoral_io::report::{Counts, Report};
+use littoral_io::report::{Counts, Expectation, Report};
 use littoral_io::run_folder::RunFolder;
 use littoral_io::stats::StatsWriter;
 use littoral_sim::report::{StepReport, Verdict};
@@ -70,7 +70,11 @@ impl Session {
             littoral: env!("CARGO_PKG_VERSION").into(),
             scene: scene.title.clone(),
             counts: counts_of(&scene),
+            seed: scene.seed,
             warnings: scene.warnings.clone(),
+            expectations: (scene.expectations.iter())
+                .map(|e| Expectation { text: e.to_string(), ..Expectation::default() })
+                .collect(),
             ..Report::default()
         };
         report.phases_s.referee = verdict.seconds;
@@ -92,6 +96,7 @@ impl Session {
             first_step: 0,
             saved: Instant::now(),
         };
+        session.measure_expectations();
         for warning in &session.report.warnings {
             session.progress.warn(&warning.text);
         }
@@ -161,9 +166,10 @@ impl Session {
                 ending = Ending::Interrupted;
                 break;
             }
-            let last = self.scene.sim.step(self.scene.step_size());
+            let last = self.scene.sim.step(self.scene.step_size);
             self.tally.step(&last);
             self.add_phases(&last);
+            self.measure_expectations();
             let step = self.step_number();
             let frame_done = step.is_multiple_of(self.scene.steps_per_frame);
             let referee = if self.plan.strict || frame_done { Some(self.judge()) } else { None };
@@ -188,12 +194,6 @@ impl Session {
         Ok(ending)
     }
 
-    /// Compares the end state with what the scene expects of it, and writes that into the report.
-    pub fn settle_expectations(&mut self) -> Result<(), Failure> {
-        self.report.expectations = self.scene.expectations();
-        Ok(self.report.write(&self.folder.report_path())?)
-    }
-
     fn step_number(&self) -> u64 {
         self.scene.sim.state().step
     }
@@ -215,6 +215,21 @@ impl Session {
             self.progress.warn(&format!("step {step}: {inverted} inverted elements"));
         }
         verdict.seconds
+    }
+
+    /// Measures what the scene expects of this very step. What it expects of its end it expects of its own end, not of where
+    /// `--frames` stops it.
+    fn measure_expectations(&mut self) {
+        let (step, last) = (self.step_number(), self.scene.frames * self.scene.steps_per_frame);
+        for (expected, told) in self.scene.expectations.iter().zip(&mut self.report.expectations) {
+            let due =
+                expected.time.map_or(last, |time| (time / self.scene.step_size).round() as u64).min(last);
+            if step == due && told.met.is_none() {
+                let value = expected.value(&self.scene.sim);
+                told.found = Some(value).filter(|x| x.is_finite());
+                told.met = Some(expected.holds(value));
+            }
+        }
     }
 
     fn add_phases(&mut self, step: &StepReport) {

@@ -2,11 +2,10 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use littoral_geom::math::Vec3;
-use littoral_geom::mesh::TriMesh;
-use littoral_io::report::{Expectation, Warning};
-use littoral_sim::scene::{ClothMaterial, Placement, SceneBuilder};
-use littoral_sim::settings::{ContactSettings, SolverSettings};
+use crate::mesh_scene;
+use littoral_io::report::Warning;
+use littoral_io::run_folder::RunFolder;
+use littoral_io::scene::{Expectation, SceneFile, SceneFileError, Source};
 use littoral_sim::simulation::Simulation;
 use std::path::Path;
 
@@ -15,75 +14,88 @@ use std::path::Path;
 pub struct LoadedScene {
     /// Short name, for the run's folder.
     pub name: String,
-    /// Title.
+    /// Title, for people.
     pub title: String,
     /// The scene with all defaults filled in.
     pub toml: String,
-    /// Frames per second.
-    pub fps: f64,
+    /// Seed of everything random.
+    pub seed: u64,
     /// Frames of the whole scene.
     pub frames: u64,
     /// Steps per frame.
     pub steps_per_frame: u64,
+    /// Step size [s].
+    pub step_size: f64,
+    /// What the scene expects of its motion.
+    pub expectations: Vec<Expectation>,
     /// What is worth knowing but did not stop the loading.
     pub warnings: Vec<Warning>,
     /// The simulation, at time 0.
     pub sim: Simulation,
 }
 
-impl LoadedScene {
-    /// Step size [s].
-    pub fn step_size(&self) -> f64 {
-        1.0 / (self.fps * self.steps_per_frame as f64)
-    }
-
-    /// What the scene expects of its end state, compared with the present one.
-    pub fn expectations(&self) -> Vec<Expectation> {
-        Vec::new()
-    }
-}
-
-/// Loads what the arguments of `run` name.
+/// Loads what the arguments of `run` name: a mesh, a scene, or the scene of the run to be resumed.
 pub fn load_for_run(args: &RunArgs) -> Result<LoadedScene, Failure> {
-    let stored = args.options.out.iter().map(|out| out.join("scene.toml").display().to_string()).next();
-    let name = args.scene.clone().or(stored).unwrap_or_default();
-    load_named(&name, &args.options.sets)
+    let sets = &args.options.sets;
+    let Some(name) = args.scene.as_deref() else {
+        // The parser lets the scene be absent only beside --out.
+        let folder = RunFolder::open(args.options.out.as_deref().unwrap_or(Path::new(".")))?;
+        let path = folder.scene_path();
+        return ready(SceneFile::load(Source::Path(&path), sets)?, short_name(&path.display().to_string()));
+    };
+    if Path::new(name).is_dir() {
+        return Err(Failure::Input(match RunFolder::open(Path::new(name)) {
+            Ok(_) => {
+                format!("{name} is the folder of a run: continue it with littoral run --resume --out {name}")
+            }
+            Err(_) => format!("{name} is a folder; expected a scene file, a mesh, or the name of a scene"),
+        }));
+    }
+    if mesh_scene::is_mesh(name) {
+        return ready(mesh_scene::load(name, args)?, short_name(name));
+    }
+    if args.kind.is_some() || args.drop.is_some() {
+        return Err(Failure::Input(format!("--as and --drop are for meshes, but {name} is a scene")));
+    }
+    load_named(name, sets)
 }
 
-/// Loads a scene file or a shipped scene, with changes.
-pub fn load_named(name: &str, _sets: &[String]) -> Result<LoadedScene, Failure> {
-    let text = match name {
-        "cloth-drop" => "version = 1\n".to_string(),
-        path => {
-            std::fs::read_to_string(Path::new(path)).map_err(|e| Failure::Input(format!("{path}: {e}")))?
-        }
-    };
-    let n = 20u32;
-    let mut mesh = TriMesh::default();
-    for i in 0..=n {
-        for j in 0..=n {
-            mesh.vertices.push(Vec3::new(i as f64, j as f64, 20.0) / n as f64);
-        }
-    }
-    for i in 0..n {
-        for j in 0..n {
-            let a = i * (n + 1) + j;
-            mesh.triangles.push([a, a + n + 1, a + 1]);
-            mesh.triangles.push([a + 1, a + n + 1, a + n + 2]);
-        }
-    }
-    let mut builder = SceneBuilder::new(SolverSettings::default(), ContactSettings::default());
-    let placement = Placement { name: "sheet".into(), ..Placement::default() };
-    builder.add_cloth(placement, mesh, ClothMaterial::default());
-    let sim = builder.build().map_err(|e| Failure::Input(e.to_string()))?;
+/// Loads a scene file or a scene that comes with littoral, with changes.
+pub fn load_named(name: &str, sets: &[String]) -> Result<LoadedScene, Failure> {
+    ready(SceneFile::load(Source::Argument(name), sets)?, short_name(name))
+}
+
+/// Builds a scene that was read.
+pub fn ready(file: SceneFile, name: String) -> Result<LoadedScene, Failure> {
+    let (sim, noticed) = file.build()?;
+    let (steps_per_frame, step_size) = file.steps_per_frame();
+    let title = if file.title().is_empty() { name.clone() } else { file.title().to_owned() };
     Ok(LoadedScene {
-        name: "cloth-drop".into(),
-        title: "stub".into(),
-        toml: text,
-        fps: 24.0,
-        frames: 48,
-        steps_per_frame: 10,
-        warnings: Vec::new(),
+        name,
+        title,
+        toml: file.to_toml()?,
+        seed: u64::from(file.scene.seed),
+        frames: u64::from(file.frames()),
+        steps_per_frame: u64::from(steps_per_frame),
+        step_size,
+        expectations: file.expectations(),
+        warnings: (noticed.into_iter())
+            .map(|w| Warning { code: w.code.into(), count: 1, text: format!("\"{}\": {}", w.object, w.text) })
+            .collect(),
         sim,
     })
+}
+
+/// The last part of a path without its extension.
+fn short_name(name: &str) -> String {
+    Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+impl From<SceneFileError> for Failure {
+    fn from(error: SceneFileError) -> Self {
+        match error.is_read_failure() {
+            true => Failure::Io(error.to_string()),
+            false => Failure::Input(error.to_string()),
+        }
+    }
 }

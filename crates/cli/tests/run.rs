@@ -20,7 +20,9 @@ fn a_run_leaves_the_promised_folder() {
     let out = scratch.path().join("out");
     let topology = Npz::read(&out.join("topology.npz")).unwrap();
     let names: Vec<&str> = topology.names().collect();
-    for array in ["triangles", "tets", "edges", "x0", "particles", "object_names", "object_first", "object_count"] {
+    for array in
+        ["triangles", "tets", "edges", "x0", "particles", "object_names", "object_first", "object_count"]
+    {
         assert!(names.contains(&array), "{array} missing in {names:?}");
     }
     assert_eq!(topology.text("object_kind").unwrap(), ["cloth", "collider"]);
@@ -69,7 +71,8 @@ fn the_report_has_the_promised_fields_and_no_number_that_was_not_measured() {
     for key in ["detect", "forces", "truncate", "solve", "referee", "write"] {
         assert!(report["phases_s"][key].is_f64(), "{key}");
     }
-    for (table, key) in [("certificate", "particles_leaked"), ("certificate", "fluid_volume_error"), ("phases_s", "fluid")]
+    for (table, key) in
+        [("certificate", "particles_leaked"), ("certificate", "fluid_volume_error"), ("phases_s", "fluid")]
     {
         assert!(report[table].get(key).is_none(), "{key} was not measured");
     }
@@ -209,7 +212,10 @@ fn a_folder_that_cannot_be_written_is_status_4() {
         scratch.run(&["run", "small.toml", "--out", "out"]).refused(4, "out");
         scratch.run(&["run", "small.toml"]).refused(4, "runs");
     }
-    #[expect(clippy::permissions_set_readonly_false, reason = "a scratch folder that is about to be removed")]
+    #[expect(
+        clippy::permissions_set_readonly_false,
+        reason = "a scratch folder that is about to be removed"
+    )]
     permissions.set_readonly(false);
     fs::set_permissions(scratch.path(), permissions).unwrap();
 }
@@ -219,7 +225,9 @@ fn info_says_what_a_run_did() {
     let scratch = Scratch::with_scene("info");
     scratch.run(&["run", "small.toml", "--out", "out", "--frames", "2"]).expect(0);
     let said = scratch.run(&["info", "out"]).expect(0);
-    for part in ["A small sheet over a block", "89 points, 140 triangles", "2 frames, 6 steps", "guarantee held"] {
+    for part in
+        ["A small sheet over a block", "89 points, 140 triangles", "2 frames, 6 steps", "guarantee held"]
+    {
         assert!(said.stdout.contains(part), "no {part:?} in {said:#?}");
     }
     scratch.run(&["info", "small.toml"]).refused(2, "not the folder of a run");

@@ -53,7 +53,10 @@ fn an_interrupted_run_saves_itself_and_goes_on_bit_for_bit() {
         wait_for(&scratch.path().join("out/frames/frame_000002.npz"));
         send(signal, &child);
         let said = Outcome::of(&[], child.wait_with_output().unwrap()).expect(130);
-        assert!(said.stderr.contains("interrupted:") && said.stderr.contains("--resume --out out"), "{said:#?}");
+        assert!(
+            said.stderr.contains("interrupted:") && said.stderr.contains("--resume --out out"),
+            "{said:#?}"
+        );
         assert_eq!(report(&scratch.path().join("out"))["finished"], false);
         compare_with_uninterrupted(&scratch);
     }
@@ -86,7 +89,8 @@ fn a_run_killed_before_its_first_checkpoint_begins_again() {
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let scratch = Scratch::new("pipe");
-    let script = format!("{} schema | head -c 10; test ${{PIPESTATUS[0]}} = 0", env!("CARGO_BIN_EXE_littoral"));
+    let script =
+        format!("{} schema | head -c 10; test ${{PIPESTATUS[0]}} = 0", env!("CARGO_BIN_EXE_littoral"));
     let output = Command::new("bash").args(["-c", &script]).current_dir(scratch.path()).output().unwrap();
     let said = Outcome::of(&["schema"], output).expect(0);
     assert_eq!((said.stdout.len(), said.stderr.as_str()), (10, ""));

@@ -1,82 +1,99 @@
 //! A bounding volume hierarchy: build, refit, and the overlapping pairs within one tree or between two.
 //!
-//! Boxes are `f32`, in coordinates relative to an origin that the caller picks near the scene. Rounding them to the
-//! nearest `f32` is enough: x ↦ f32(x − origin) is monotone, so `a ≤ b` in `f64` stays `a ≤ b`, closed boxes that
-//! overlap still do, and the tree may only report more pairs than there are, never fewer.
+//! Bounds have seven directions: the three axes and the four diagonals of a cube. On steep layers the diagonals keep
+//! three quarters of the pairs away whose boxes overlap. All lanes are `f32`, in coordinates relative to an origin
+//! that the caller picks near the scene.
 //!
 //! The tree is binary, split top-down by binned surface-area cost [Wald 2007], and stored depth first: the left child
 //! of node i is i + 1. Traversal visits pairs of nodes; a list of node pairs that depends on the tree alone is the
 //! unit of parallel work, so the work done never depends on the number of threads.
 
-use glam::Vec3A;
+use glam::{Vec3A, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
 
-/// An axis-aligned box in single precision, four lanes wide so that a test is a handful of instructions.
+/// Intervals in eight lanes: x, y, z, activity; and the projections on the directions of [`DIAGONALS`]. Two bounds
+/// meet when they overlap in every lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Box32 {
-    /// Lower corner.
-    pub min: Vec3A,
-    /// Upper corner.
-    pub max: Vec3A,
+#[repr(align(64))]
+pub struct Bound {
+    /// Lower ends: x, y, z, and 0 if active, 1 if not.
+    pub low: Vec4,
+    /// Upper ends: x, y, z, and 1 if active, 0 if not; so that two inactive bounds do not overlap in this lane.
+    pub high: Vec4,
+    /// Lower ends along the diagonals.
+    pub low_diagonal: Vec4,
+    /// Upper ends along the diagonals.
+    pub high_diagonal: Vec4,
 }
 
-impl Box32 {
-    /// The box that contains nothing.
-    pub const EMPTY: Box32 = Box32 { min: Vec3A::INFINITY, max: Vec3A::NEG_INFINITY };
+/// The directions of the diagonal lanes; not of unit length, but √3.
+pub const DIAGONALS: [[f64; 3]; 4] = [[1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]];
 
-    /// Smallest box around both.
+impl Bound {
+    /// The bound that meets nothing.
+    pub const EMPTY: Bound = Bound {
+        low: Vec4::INFINITY,
+        high: Vec4::NEG_INFINITY,
+        low_diagonal: Vec4::INFINITY,
+        high_diagonal: Vec4::NEG_INFINITY,
+    };
+
+    /// Smallest bound around both; active if one of them is.
     #[inline]
-    pub fn union(self, o: Box32) -> Self {
-        Box32 { min: self.min.min(o.min), max: self.max.max(o.max) }
+    pub fn union(&self, o: &Bound) -> Self {
+        Bound {
+            low: self.low.min(o.low),
+            high: self.high.max(o.high),
+            low_diagonal: self.low_diagonal.min(o.low_diagonal),
+            high_diagonal: self.high_diagonal.max(o.high_diagonal),
+        }
     }
 
-    /// True when the closed boxes share a point.
+    /// True when the closed intervals overlap in every lane: the bounds overlap, and one of them is active.
     #[inline]
-    pub fn overlaps(&self, o: &Box32) -> bool {
-        (self.min.cmple(o.max) & o.min.cmple(self.max)).all()
+    pub fn meets(&self, o: &Bound) -> bool {
+        let boxes = self.low.cmple(o.high) & o.low.cmple(self.high);
+        let diagonals = self.low_diagonal.cmple(o.high_diagonal) & o.low_diagonal.cmple(self.high_diagonal);
+        (boxes & diagonals).all()
     }
 
-    /// Half the surface area; 0 for an empty box.
+    /// Half the surface area of the box; 0 if it is empty.
     #[inline]
     fn half_area(&self) -> f32 {
-        let e = (self.max - self.min).max(Vec3A::ZERO);
-        e.x * e.y + e.y * e.z + e.z * e.x
+        half_area(self.low.xyz().into(), self.high.xyz().into())
     }
 }
 
-/// A primitive as the tree sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Bound {
-    /// Its box.
-    pub bounds: Box32,
-    /// Pairs of two inactive primitives are not visited.
-    pub active: bool,
+#[inline]
+fn half_area(low: Vec3A, high: Vec3A) -> f32 {
+    let e = (high - low).max(Vec3A::ZERO);
+    e.x * e.y + e.y * e.z + e.z * e.x
 }
 
-/// Primitives per leaf, at most. Measured on a stack of 200k triangles: 2 and 8 are both slower than 4.
+/// Primitives per leaf, at most.
 const LEAF: usize = 4;
 /// Bins per split. More bins give a barely better tree for a dearer build.
 const BINS: usize = 16;
 /// Ranges below this are built and fitted by one thread: about 100 µs of work.
 const SERIAL: usize = 8192;
 /// Rebuild when the boxes' total area has grown by this factor since the build, more than their leaves' has. Lower:
-/// frequent builds (a build costs about twenty refits); higher: slower traversal of trees that fit badly.
+/// frequent builds (a build costs about ten refits); higher: slower traversal of trees that fit badly.
 const DEGRADED: f64 = 1.5;
 
+/// What is below a node; its bound is stored apart.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    bounds: Box32,
     /// Inner node: index of the right child. Leaf: first slot.
     link: u32,
     /// Slots of a leaf; 0 for an inner node.
-    count: u16,
-    active: bool,
+    count: u32,
 }
 
 /// A tree over primitives 0..n.
 #[derive(Clone, Debug, Default)]
 pub struct Bvh {
     nodes: Vec<Node>,
+    bounds: Vec<Bound>,
     /// The primitive in each slot. Leaves own consecutive slots.
     order: Vec<u32>,
     slots: Vec<Bound>,
@@ -92,7 +109,7 @@ pub struct NodePair(u32, u32);
 impl Bvh {
     /// Fits the tree to `count` primitives: keeps its topology if that still serves, else builds a new one.
     pub fn fit(&mut self, count: usize, bound: impl Fn(u32) -> Bound + Sync) {
-        if self.order.len() == count && count > 0 {
+        if self.order.len() == count {
             self.refit(&bound);
             let [nodes, slots] = self.area();
             // Boxes that grow by themselves (longer motions) do not make the tree worse; spreading neighbours do.
@@ -106,17 +123,21 @@ impl Bvh {
 
     /// Builds the tree anew.
     pub fn build(&mut self, count: usize, bound: impl Fn(u32) -> Bound + Sync) {
-        let mut items: Vec<Item> =
-            (0..count as u32).into_par_iter().map(|id| Item { bound: bound(id), id }).collect();
+        let item = |id| {
+            let b = bound(id);
+            Item { low: b.low.xyz().into(), high: b.high.xyz().into(), id }
+        };
+        let mut items: Vec<Item> = (0..count as u32).into_par_iter().map(item).collect();
         self.nodes = if count == 0 { Vec::new() } else { build_nodes(&mut items, 0) };
         self.order.clear();
         self.order.extend(items.iter().map(|i| i.id));
-        self.slots.clear();
-        self.slots.extend(items.iter().map(|i| i.bound));
+        self.bounds.resize(self.nodes.len(), Bound::EMPTY);
+        self.slots.resize(count, Bound::EMPTY);
+        self.refit(&bound);
         self.built_area = self.area();
     }
 
-    /// Updates all boxes, keeping the topology.
+    /// Updates all bounds, keeping the topology.
     fn refit(&mut self, bound: &(impl Fn(u32) -> Bound + Sync)) {
         let order = &self.order;
         self.slots.par_chunks_mut(SERIAL).enumerate().for_each(|(chunk, slots)| {
@@ -127,23 +148,17 @@ impl Bvh {
         // Children come after their parent.
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
-            let children = if node.count > 0 {
-                enclose(&self.slots[node.range()])
+            self.bounds[i] = if node.is_leaf() {
+                self.slots[node.range()].iter().fold(Bound::EMPTY, |sum, s| sum.union(s))
             } else {
-                let (left, right) = (&self.nodes[i + 1], &self.nodes[node.link as usize]);
-                Bound { bounds: left.bounds.union(right.bounds), active: left.active | right.active }
+                self.bounds[i + 1].union(&self.bounds[node.link as usize])
             };
-            self.nodes[i].bounds = children.bounds;
-            self.nodes[i].active = children.active;
         }
     }
 
     /// Total half area of the nodes and of the slots.
     fn area(&self) -> [f64; 2] {
-        [
-            self.nodes.iter().map(|n| n.bounds.half_area() as f64).sum(),
-            self.slots.iter().map(|s| s.bounds.half_area() as f64).sum(),
-        ]
+        [&self.bounds, &self.slots].map(|list| list.iter().map(|b| b.half_area() as f64).sum())
     }
 
     /// The primitive in each slot; visitors speak of slots.
@@ -178,25 +193,25 @@ impl Bvh {
     }
 
     fn within(&self, i: u32, found: &mut impl FnMut(u32, u32)) {
-        let node = &self.nodes[i as usize];
-        if !node.active {
-            return;
-        }
-        if node.count > 0 {
+        let node = self.nodes[i as usize];
+        if node.is_leaf() {
             for s in node.range() {
-                let a = &self.slots[s];
-                for (t, b) in self.slots[..node.range().end].iter().enumerate().skip(s + 1) {
-                    if a.bounds.overlaps(&b.bounds) && (a.active | b.active) {
+                for t in s + 1..node.range().end {
+                    if self.slots[s].meets(&self.slots[t]) {
                         found(s as u32, t as u32);
                     }
                 }
             }
             return;
         }
-        let (left, right) = (i + 1, node.link);
-        self.within(left, found);
-        self.within(right, found);
-        if self.nodes[left as usize].meets(&self.nodes[right as usize]) {
+        // A bound meets itself if it is active.
+        for child in node.children(i) {
+            if self.bounds[child as usize].meets(&self.bounds[child as usize]) {
+                self.within(child, found);
+            }
+        }
+        let [left, right] = node.children(i);
+        if self.bounds[left as usize].meets(&self.bounds[right as usize]) {
             between(self, self, NodePair(left, right), found);
         }
     }
@@ -204,63 +219,60 @@ impl Bvh {
 
 impl Node {
     #[inline]
-    fn range(&self) -> std::ops::Range<usize> {
-        self.link as usize..self.link as usize + self.count as usize
+    fn is_leaf(&self) -> bool {
+        self.count > 0
     }
 
     #[inline]
-    fn meets(&self, o: &Node) -> bool {
-        self.bounds.overlaps(&o.bounds) && (self.active | o.active)
+    fn range(&self) -> std::ops::Range<usize> {
+        self.link as usize..(self.link + self.count) as usize
     }
-}
 
-fn enclose(slots: &[Bound]) -> Bound {
-    slots.iter().fold(Bound { bounds: Box32::EMPTY, active: false }, |sum, s| Bound {
-        bounds: sum.bounds.union(s.bounds),
-        active: sum.active | s.active,
-    })
+    /// The children of this node, whose index is `i`.
+    #[inline]
+    fn children(&self, i: u32) -> [u32; 2] {
+        [i + 1, self.link]
+    }
 }
 
 /// Compares two subtrees whose roots meet.
 fn between(a: &Bvh, b: &Bvh, NodePair(i, j): NodePair, found: &mut impl FnMut(u32, u32)) {
-    let (m, n) = (&a.nodes[i as usize], &b.nodes[j as usize]);
-    match (m.count > 0, n.count > 0) {
+    let (m, n) = (a.nodes[i as usize], b.nodes[j as usize]);
+    match (m.is_leaf(), n.is_leaf()) {
         (true, true) => {
+            let bound = &b.bounds[j as usize];
             let others = &b.slots[n.range()];
-            for s in m.range() {
-                let slot = &a.slots[s];
-                if !slot.bounds.overlaps(&n.bounds) {
-                    continue;
-                }
-                for (k, other) in others.iter().enumerate() {
-                    if slot.bounds.overlaps(&other.bounds) && (slot.active | other.active) {
-                        found(s as u32, n.link + k as u32);
+            for (s, slot) in a.slots[m.range()].iter().enumerate() {
+                if slot.meets(bound) {
+                    for (t, other) in others.iter().enumerate() {
+                        if slot.meets(other) {
+                            found(m.link + s as u32, n.link + t as u32);
+                        }
                     }
                 }
             }
         }
         (true, false) => {
-            for child in [j + 1, n.link] {
-                if m.meets(&b.nodes[child as usize]) {
-                    between(a, b, NodePair(i, child), found);
+            let bound = &a.bounds[i as usize];
+            for q in n.children(j) {
+                if bound.meets(&b.bounds[q as usize]) {
+                    between(a, b, NodePair(i, q), found);
                 }
             }
         }
         (false, true) => {
-            for child in [i + 1, m.link] {
-                if a.nodes[child as usize].meets(n) {
-                    between(a, b, NodePair(child, j), found);
+            let bound = &b.bounds[j as usize];
+            for p in m.children(i) {
+                if a.bounds[p as usize].meets(bound) {
+                    between(a, b, NodePair(p, j), found);
                 }
             }
         }
         (false, false) => {
-            for p in [i + 1, m.link] {
-                let child = &a.nodes[p as usize];
-                if !child.meets(n) {
-                    continue;
-                }
-                for q in [j + 1, n.link] {
-                    if child.meets(&b.nodes[q as usize]) {
+            for p in m.children(i) {
+                let child = &a.bounds[p as usize];
+                for q in n.children(j) {
+                    if child.meets(&b.bounds[q as usize]) {
                         between(a, b, NodePair(p, q), found);
                     }
                 }
@@ -273,36 +285,33 @@ fn between(a: &Bvh, b: &Bvh, NodePair(i, j): NodePair, found: &mut impl FnMut(u3
 /// the same tree, a pair of equal nodes stands for the pairs within that node.
 fn split(a: &Bvh, b: &Bvh, target: usize, tasks: &mut Vec<NodePair>) {
     tasks.clear();
-    if a.nodes.is_empty() || b.nodes.is_empty() || !a.nodes[0].meets(&b.nodes[0]) {
-        return;
-    }
     let same = std::ptr::eq(a, b);
-    let mut next = Vec::new();
-    tasks.push(NodePair(0, 0));
+    let mut next: Vec<NodePair> = Vec::new();
+    let push = |pairs: &mut Vec<NodePair>, i: u32, j: u32| {
+        if a.bounds[i as usize].meets(&b.bounds[j as usize]) {
+            pairs.push(NodePair(i, j));
+        }
+    };
+    if !(a.nodes.is_empty() || b.nodes.is_empty()) {
+        push(tasks, 0, 0);
+    }
     loop {
         next.clear();
+        let mut expanded = false;
         for &NodePair(i, j) in tasks.iter() {
-            let (m, n) = (&a.nodes[i as usize], &b.nodes[j as usize]);
-            let mut push = |i: u32, j: u32| {
-                if a.nodes[i as usize].meets(&b.nodes[j as usize]) {
-                    next.push(NodePair(i, j));
+            let (m, n) = (a.nodes[i as usize], b.nodes[j as usize]);
+            // A leaf stands for itself; an inner node is replaced by its children.
+            let (first, firsts) = if m.is_leaf() { ([i; 2], 1) } else { (m.children(i), 2) };
+            let (second, seconds) = if n.is_leaf() { ([j; 2], 1) } else { (n.children(j), 2) };
+            expanded |= firsts + seconds > 2;
+            for (k, &p) in first[..firsts].iter().enumerate() {
+                // Within one node, left with right and right with left are the same.
+                let skip = if same && i == j { k } else { 0 };
+                for &q in &second[skip..seconds] {
+                    push(&mut next, p, q);
                 }
-            };
-            match (m.count > 0, n.count > 0) {
-                (false, false) if same && i == j => {
-                    push(i + 1, i + 1);
-                    push(m.link, m.link);
-                    push(i + 1, m.link);
-                }
-                (false, false) => {
-                    [i + 1, m.link].map(|p| [j + 1, n.link].map(|q| push(p, q))).iter().for_each(drop)
-                }
-                (false, true) => [i + 1, m.link].map(|p| push(p, j)).iter().for_each(drop),
-                (true, false) => [j + 1, n.link].map(|q| push(i, q)).iter().for_each(drop),
-                (true, true) => next.push(NodePair(i, j)),
             }
         }
-        let expanded = next.len() != tasks.len() || next != *tasks;
         std::mem::swap(tasks, &mut next);
         if tasks.len() >= target || !expanded {
             return;
@@ -312,7 +321,8 @@ fn split(a: &Bvh, b: &Bvh, target: usize, tasks: &mut Vec<NodePair>) {
 
 #[derive(Clone, Copy)]
 struct Item {
-    bound: Bound,
+    low: Vec3A,
+    high: Vec3A,
     id: u32,
 }
 
@@ -320,7 +330,7 @@ impl Item {
     /// Twice the centre.
     #[inline]
     fn center(&self) -> Vec3A {
-        self.bound.bounds.min + self.bound.bounds.max
+        self.low + self.high
     }
 }
 
@@ -335,12 +345,11 @@ fn build_nodes(items: &mut [Item], first_slot: u32) -> Vec<Node> {
     let (low, high) = items.split_at_mut(middle);
     let (left, right) =
         rayon::join(|| build_nodes(low, first_slot), || build_nodes(high, first_slot + middle as u32));
-    let bounds = left[0].bounds.union(right[0].bounds);
     let right_root = 1 + left.len() as u32;
-    nodes.push(Node { bounds, link: right_root, count: 0, active: left[0].active | right[0].active });
+    nodes.push(Node { link: right_root, count: 0 });
     for (child, offset) in [(left, 1), (right, right_root)] {
         nodes.extend(child.into_iter().map(|mut n| {
-            n.link += if n.count == 0 { offset } else { 0 };
+            n.link += if n.is_leaf() { 0 } else { offset };
             n
         }));
     }
@@ -351,22 +360,15 @@ fn build_nodes(items: &mut [Item], first_slot: u32) -> Vec<Node> {
 fn build_serial(items: &mut [Item], first_slot: u32, nodes: &mut Vec<Node>) {
     let root = nodes.len();
     if items.len() <= LEAF {
-        let all = items.iter().fold(Bound { bounds: Box32::EMPTY, active: false }, |s, i| Bound {
-            bounds: s.bounds.union(i.bound.bounds),
-            active: s.active | i.bound.active,
-        });
-        let (bounds, active) = (all.bounds, all.active);
-        nodes.push(Node { bounds, link: first_slot, count: items.len() as u16, active });
+        nodes.push(Node { link: first_slot, count: items.len() as u32 });
         return;
     }
     let middle = partition(items);
-    nodes.push(Node { bounds: Box32::EMPTY, link: 0, count: 0, active: false });
+    nodes.push(Node { link: 0, count: 0 });
     let (low, high) = items.split_at_mut(middle);
     build_serial(low, first_slot, nodes);
     let right = nodes.len();
     build_serial(high, first_slot + middle as u32, nodes);
-    nodes[root].bounds = nodes[root + 1].bounds.union(nodes[right].bounds);
-    nodes[root].active = nodes[root + 1].active | nodes[right].active;
     nodes[root].link = right as u32;
 }
 
@@ -393,26 +395,27 @@ fn partition(items: &mut [Item]) -> usize {
         return n / 2;
     }
     let bin = |i: &Item| (((i.center()[axis] - low[axis]) * scale) as usize).min(BINS - 1);
-    let mut counts = [0usize; BINS];
-    let mut boxes = [Box32::EMPTY; BINS];
+    const EMPTY: (Vec3A, Vec3A, usize) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY, 0);
+    let merge = |a: (Vec3A, Vec3A, usize), b: (Vec3A, Vec3A, usize)| (a.0.min(b.0), a.1.max(b.1), a.2 + b.2);
+    let cost = |(low, high, count): (Vec3A, Vec3A, usize)| half_area(low, high) * count as f32;
+    let mut bins = [EMPTY; BINS];
     for i in items.iter() {
         let b = bin(i);
-        counts[b] += 1;
-        boxes[b] = boxes[b].union(i.bound.bounds);
+        bins[b] = merge(bins[b], (i.low, i.high, 1));
     }
     let mut right_cost = [0.0f32; BINS];
-    let (mut sum, mut count) = (Box32::EMPTY, 0);
+    let mut sum = EMPTY;
     for b in (1..BINS).rev() {
-        (sum, count) = (sum.union(boxes[b]), count + counts[b]);
-        right_cost[b] = sum.half_area() * count as f32;
+        sum = merge(sum, bins[b]);
+        right_cost[b] = cost(sum);
     }
     let (mut best, mut split) = (f32::INFINITY, 0);
-    (sum, count) = (Box32::EMPTY, 0);
+    sum = EMPTY;
     for b in 1..BINS {
-        (sum, count) = (sum.union(boxes[b - 1]), count + counts[b - 1]);
-        let cost = sum.half_area() * count as f32 + right_cost[b];
-        if count > 0 && count < n && cost < best {
-            (best, split) = (cost, b);
+        sum = merge(sum, bins[b - 1]);
+        let total = cost(sum) + right_cost[b];
+        if sum.2 > 0 && sum.2 < n && total < best {
+            (best, split) = (total, b);
         }
     }
     if split == 0 {

@@ -8,7 +8,7 @@ pub mod math;
 pub mod mesh;
 pub mod pairs;
 pub mod random;
+pub mod referee;
 pub mod shapes;
 pub mod svd;
 pub mod tet_fill;
-pub mod referee;

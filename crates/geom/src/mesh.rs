@@ -49,7 +49,8 @@ pub fn unique_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     edges
 }
 
-/// Boundary faces of a tetrahedral mesh, outward oriented for positively oriented tets, in the order of the tets.
+/// Boundary faces of a tetrahedral mesh, outward oriented for positively oriented tets, in the order of the
+/// tets.
 pub fn boundary_triangles(tets: &[[u32; 4]]) -> Vec<[u32; 3]> {
     // Faces opposite corners 0..3, outward for positive orientation.
     const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
@@ -95,9 +96,10 @@ pub fn area(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     triangles.iter().map(|t| triangle_area(t.map(|c| points[c as usize]))).sum()
 }
 
-/// Signed volume [m³] that a closed surface encloses: `V = Σ (x₀−o)·((x₁−o)×(x₂−o)) / 6`, positive when outward
-/// oriented. The reference point `o` is the first vertex: any choice gives the same volume for a closed surface, and one
-/// near the surface keeps the digits that a distant origin would cancel. For an open surface the value means nothing.
+/// Signed volume [m³] that a closed surface encloses: `V = Σ (x₀−o)·((x₁−o)×(x₂−o)) / 6`, positive when
+/// outward oriented. The reference point `o` is the first vertex: any choice gives the same volume for a
+/// closed surface, and one near the surface keeps the digits that a distant origin would cancel. For an open
+/// surface the value means nothing.
 pub fn enclosed_volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     let Some(first) = triangles.first() else { return 0.0 };
     let o = points[first[0] as usize];

@@ -4,10 +4,10 @@
 //! simulated, because its boxes are disjoint, or because its gap exceeds what its points can cover. There is no
 //! neighbourhood filter, no feasible-region filter, no limit on the number of pairs.
 
-use crate::bvh::{Bound, Box32, Bvh, NodePair};
+use crate::bvh::{Bound, Bvh, DIAGONALS, NodePair};
 use crate::distance::{EdgeRegion, TriangleRegion, closest_edge_edge, closest_point_triangle};
 use crate::math::{Aabb, Vec3};
-use glam::Vec3A;
+use glam::{Vec3A, Vec4};
 use rayon::prelude::*;
 
 /// Collision primitives as point indices.
@@ -58,9 +58,32 @@ pub struct BroadPhase {
     vertices: Bvh,
     edges: Bvh,
     triangles: Bvh,
-    point_boxes: Vec<Box32>,
+    points: Vec<PointBound>,
+    vertex_slots: Vec<Slot<1>>,
+    edge_slots: Vec<Slot<2>>,
+    triangle_slots: Vec<Slot<3>>,
     vt: Search,
     ee: Search,
+}
+
+/// A primitive's index and points, in the order of the tree: neighbours in space are neighbours in memory.
+#[derive(Clone, Copy, Debug)]
+struct Slot<const N: usize> {
+    index: u32,
+    points: [u32; N],
+}
+
+/// Fits a tree and lists its slots.
+fn fit_tree<const N: usize>(
+    tree: &mut Bvh,
+    primitives: impl Fn(u32) -> [u32; N] + Sync,
+    count: usize,
+    points: &[PointBound],
+    slots: &mut Vec<Slot<N>>,
+) {
+    tree.fit(count, |i| bound_of(points, &primitives(i)));
+    slots.clear();
+    slots.extend(tree.order().iter().map(|&index| Slot { index, points: primitives(index) }));
 }
 
 /// The tasks of one kind of pair and what each of them found.
@@ -95,14 +118,19 @@ impl BroadPhase {
     pub fn detect(&mut self, surface: &Surface, query: &Query, vt: &mut Vec<Pair>, ee: &mut Vec<Pair>) {
         self.fit(surface, query);
         let BroadPhase { vertices, edges, triangles, vt: vt_search, ee: ee_search, .. } = self;
+        let (vertex_slots, edge_slots, triangle_slots) =
+            (&self.vertex_slots, &self.edge_slots, &self.triangle_slots);
         vertices.split_cross(triangles, TASKS, &mut vt_search.tasks);
         edges.split_self(TASKS, &mut ee_search.tasks);
         rayon::join(
             || {
                 ee_search.run(|task, found| {
                     edges.visit_self(task, &mut |s, t| {
-                        let (a, b) = (edges.order()[s as usize], edges.order()[t as usize]);
-                        found.extend(edge_edge_pair(surface, query, a.min(b), a.max(b)));
+                        let (a, b) = (edge_slots[s as usize], edge_slots[t as usize]);
+                        if !edges_surely_apart(query, a.points, b.points) {
+                            let (a, b) = (a.index.min(b.index), a.index.max(b.index));
+                            found.extend(edge_edge_pair(surface, query, a, b));
+                        }
                     })
                 });
                 ee_search.gather(surface.edges.len(), ee);
@@ -110,8 +138,10 @@ impl BroadPhase {
             || {
                 vt_search.run(|task, found| {
                     vertices.visit_cross(triangles, task, &mut |s, t| {
-                        let v = surface.vertices[vertices.order()[s as usize] as usize];
-                        found.extend(vertex_triangle_pair(surface, query, v, triangles.order()[t as usize]));
+                        let (v, t) = (vertex_slots[s as usize].points[0], triangle_slots[t as usize]);
+                        if !vertex_surely_off(query, v, t.points) {
+                            found.extend(vertex_triangle_pair(surface, query, v, t.index));
+                        }
                     })
                 });
                 vt_search.gather(query.x.len(), vt);
@@ -126,37 +156,82 @@ impl BroadPhase {
         });
         // Near the scene, so that single precision resolves it.
         let origin = if all.min.is_finite() { all.center() } else { Vec3::ZERO };
-        query
-            .boxes
-            .par_iter()
-            .with_min_len(4096)
-            .map(|b| local_box(b, origin))
-            .collect_into_vec(&mut self.point_boxes);
-        let (boxes, active) = (&self.point_boxes, query.active);
-        let bound = |points: &[u32]| {
-            let start = Bound { bounds: Box32::EMPTY, active: false };
-            points.iter().fold(start, |sum, &p| Bound {
-                bounds: sum.bounds.union(boxes[p as usize]),
-                active: sum.active | active[p as usize],
-            })
-        };
+        let point = |p: usize| PointBound::new(query, p, origin);
+        (0..query.x.len()).into_par_iter().with_min_len(4096).map(point).collect_into_vec(&mut self.points);
+        let BroadPhase { vertices, edges, triangles, points, .. } = self;
+        let (vertex_slots, edge_slots, triangle_slots) =
+            (&mut self.vertex_slots, &mut self.edge_slots, &mut self.triangle_slots);
+        let Surface { vertices: v, edges: e, triangles: t } = surface;
         rayon::join(
-            || self.edges.fit(surface.edges.len(), |e| bound(&surface.edges[e as usize])),
+            || fit_tree(edges, |i| e[i as usize], e.len(), points, edge_slots),
             || {
-                self.vertices.fit(surface.vertices.len(), |v| bound(&[surface.vertices[v as usize]]));
-                self.triangles.fit(surface.triangles.len(), |t| bound(&surface.triangles[t as usize]));
+                fit_tree(vertices, |i| [v[i as usize]], v.len(), points, vertex_slots);
+                fit_tree(triangles, |i| t[i as usize], t.len(), points, triangle_slots);
             },
         );
     }
 }
 
-/// A box relative to `origin` in single precision; boxes with a NaN contain nothing, as in `Aabb::overlaps`.
-fn local_box(b: &Aabb, origin: Vec3) -> Box32 {
-    if b.min.is_nan() || b.max.is_nan() {
-        return Box32::EMPTY;
+/// A point's box, projections and reach, relative to an origin near the scene and in single precision.
+///
+/// The bounds made of these leave no listed pair out:
+/// - Boxes: x ↦ f32(x − origin) is monotone, so `a ≤ b` in `f64` stays `a ≤ b`, and boxes that overlap still do.
+/// - Diagonals: the projections of two primitives on a direction of length √3 differ by at most √3 gap, and each
+///   grows by its share of the limit, √3 (reach + offset/2), rounded up, and by `pad` for all other rounding.
+#[derive(Clone, Copy, Debug)]
+struct PointBound {
+    /// Lower corner and activity, upper corner and activity, as in [`Bound`].
+    low: Vec4,
+    high: Vec4,
+    projections: Vec4,
+    /// √3 (reach + offset/2), rounded up.
+    reach: f32,
+    pad: f32,
+}
+
+impl PointBound {
+    #[inline]
+    fn new(q: &Query, p: usize, origin: Vec3) -> PointBound {
+        let (b, x) = (&q.boxes[p], q.x[p] - origin);
+        let (low, high) = if q.active[p] { (0.0, 1.0) } else { (1.0, 0.0) };
+        let local = |c: Vec3, lane: f32| Vec3A::from((c - origin).as_vec3()).extend(lane);
+        // A box with a NaN overlaps nothing, as in `Aabb::overlaps`.
+        let (low, high) = if b.min.is_nan() || b.max.is_nan() {
+            (Vec4::INFINITY, Vec4::NEG_INFINITY)
+        } else {
+            (local(b.min, low), local(b.max, high))
+        };
+        // Single precision rounds a projection, at most |x|₁, by 2⁻²⁴ of itself; double precision the gap, by a few
+        // 2⁻⁵³ of the coordinates.
+        let size = |v: Vec3| v.x.abs() + v.y.abs() + v.z.abs();
+        let pad = size(x) / (1u64 << 22) as f64 + size(q.x[p]) / (1u64 << 46) as f64;
+        let reach = 1.74 * (q.reach[p] + 0.5 * q.offset);
+        if reach < 1e30 && pad < 1e20 {
+            let projections = DIAGONALS.map(|d| Vec3::from(d).dot(x) as f32).into();
+            PointBound { low, high, projections, reach: reach as f32, pad: pad as f32 }
+        } else {
+            // Not finite, or out of the range of single precision: no use of the diagonals.
+            PointBound { low, high, projections: Vec4::ZERO, reach: f32::INFINITY, pad: 0.0 }
+        }
     }
-    let local = |p: Vec3| Vec3A::from((p - origin).as_vec3());
-    Box32 { min: local(b.min), max: local(b.max) }
+}
+
+/// The bound of a primitive from those of its points.
+#[inline]
+fn bound_of(points: &[PointBound], indices: &[u32]) -> Bound {
+    let mut b = Bound::EMPTY;
+    let (mut reach, mut pad) = (0.0f32, 0.0f32);
+    for &p in indices {
+        let p = &points[p as usize];
+        (b.low, b.high) = (b.low.min(p.low), b.high.max(p.high));
+        b.low_diagonal = b.low_diagonal.min(p.projections);
+        b.high_diagonal = b.high_diagonal.max(p.projections);
+        // The limit of a pair counts the largest reach of each primitive's points.
+        (reach, pad) = (reach.max(p.reach), pad.max(p.pad));
+    }
+    b.low_diagonal -= Vec4::splat(reach + pad);
+    b.high_diagonal += Vec4::splat(reach + pad);
+    b
 }
 
 impl Search {
@@ -290,6 +365,38 @@ fn gap_and_normal(difference: Vec3, crossing: Option<([Vec3; 4], Vec3, Vec3)>) -
     }
     let gap = gap_sq.sqrt();
     if gap > 0.0 { (gap, difference / gap) } else { (0.0, Vec3::ZERO) }
+}
+
+/// True only if the pair of these edges is not listed: they share a point, or their lines are too far apart.
+#[inline]
+fn edges_surely_apart(q: &Query, a: [u32; 2], b: [u32; 2]) -> bool {
+    if b.contains(&a[0]) || b.contains(&a[1]) {
+        return true;
+    }
+    let ([a0, a1], [b0, b1]) = (a.map(|p| q.x[p as usize]), b.map(|p| q.x[p as usize]));
+    planes_apart(b0 - a0, a1 - a0, b1 - b0, reach(q, &a) + reach(q, &b) + q.offset)
+}
+
+/// True only if the pair of this vertex and triangle is not listed: they share a point, or the vertex is too far from
+/// the triangle's plane.
+#[inline]
+fn vertex_surely_off(q: &Query, v: u32, t: [u32; 3]) -> bool {
+    if t.contains(&v) {
+        return true;
+    }
+    let (p, [a, b, c]) = (q.x[v as usize], t.map(|p| q.x[p as usize]));
+    planes_apart(p - a, b - a, c - a, reach(q, &[v]) + reach(q, &t) + q.offset)
+}
+
+/// True only if two planes at an offset `r` that both contain the directions u and w are farther apart than `limit`:
+/// |r·n| > limit |n| with n = u × w.
+#[inline]
+fn planes_apart(r: Vec3, u: Vec3, w: Vec3, limit: f64) -> bool {
+    let n = u.cross(w);
+    // The computed r·n is off by less than e = 1e-14 |r| |u| |w|, so that |r·n| > limit |n| + e is proof; in squares,
+    // (limit |n| + e)² ≤ 1.01 limit² n² + 101 e².
+    let error_sq = 101.0 * 1e-28 * r.length_squared() * u.length_squared() * w.length_squared();
+    r.dot(n).powi(2) > 1.01 * limit * limit * n.length_squared() + error_sq
 }
 
 /// Largest reach of the points [m].

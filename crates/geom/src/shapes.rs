@@ -1,8 +1,9 @@
 //! Procedural meshes: sheets, closed surfaces, open shells and tet blocks, in metres, centred at the origin.
 //!
-//! Surfaces of bodies are outward oriented and share their vertices. Counts below the least that makes sense (one cell,
-//! three segments) are raised to it, and lengths are taken as given, so no shape can fail. Diagonals alternate wherever
-//! quads are split: hinge bending on one-diagonal grids is up to three times stiffer across the diagonal than along it.
+//! Surfaces of bodies are outward oriented and share their vertices. Counts below the least that makes sense
+//! (one cell, three segments) are raised to it, and lengths are taken as given, so no shape can fail.
+//! Diagonals alternate wherever quads are split: hinge bending on one-diagonal grids is up to three times
+//! stiffer across the diagonal than along it.
 
 mod builder;
 mod closed;

@@ -179,32 +179,13 @@ pub fn symmetric_eigen(m: Mat3) -> (Vec3, Mat3) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
-    /// Numbers in [−1, 1] from a fixed sequence (SplitMix64).
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        }
-
-        fn vector(&mut self) -> Vec3 {
-            Vec3::new(self.next(), self.next(), self.next())
-        }
-
-        fn matrix(&mut self) -> Mat3 {
-            Mat3::from_cols(self.vector(), self.vector(), self.vector())
-        }
-
-        fn rotation(&mut self) -> Mat3 {
-            let a = self.vector().normalize();
-            let b = a.cross(self.vector()).normalize();
-            Mat3::from_cols(a, b, a.cross(b))
-        }
+    fn rotation(random: &mut Random) -> Mat3 {
+        let a = random.direction();
+        let b = a.any_orthonormal_vector();
+        let spin = Mat3::from_axis_angle(a, random.between(-3.2, 3.2));
+        spin * Mat3::from_cols(a, b, a.cross(b))
     }
 
     fn size(m: Mat3) -> f64 {
@@ -213,24 +194,28 @@ mod tests {
 
     /// Matrices of every kind: random, inverted, with singular values over many decades, singular, tiny, huge.
     fn cases() -> Vec<Mat3> {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let mut out =
             vec![Mat3::ZERO, Mat3::IDENTITY, -Mat3::IDENTITY, Mat3::from_diagonal(Vec3::new(1.0, 1.0, -1.0))];
         for n in 0..20_000 {
-            let decade = |r: &mut Random| 10f64.powf(8.0 * (r.next() - 1.0));
-            let (u, v) = (random.rotation(), random.rotation());
+            let decade = |r: &mut Random| r.log_between(1e-16, 1.0);
+            let (u, v) = (rotation(&mut random), rotation(&mut random));
             let sigma = match n % 8 {
                 0 => Vec3::new(1.0, decade(&mut random), decade(&mut random)),
                 1 => Vec3::new(1.0, decade(&mut random), -decade(&mut random)),
-                2 => Vec3::new(random.next(), 0.0, 0.0),
-                3 => Vec3::new(1.0, random.next(), 0.0),
-                4 => Vec3::splat(random.next()),
-                5 => Vec3::new(1.0, 1.0 + 1e-9 * random.next(), 1.0 - 1e-12 * random.next()),
-                _ => random.vector() * 3.0,
+                2 => Vec3::new(random.between(-1.0, 1.0), 0.0, 0.0),
+                3 => Vec3::new(1.0, random.between(-1.0, 1.0), 0.0),
+                4 => Vec3::splat(random.between(-1.0, 1.0)),
+                5 => Vec3::new(
+                    1.0,
+                    1.0 + 1e-9 * random.between(-1.0, 1.0),
+                    1.0 - 1e-12 * random.between(-1.0, 1.0),
+                ),
+                _ => random.in_cube(3.0),
             };
             let scale = [1.0, 1e-120, 1e-200, 1e150][(n / 8) % 4];
             out.push(if n % 16 == 15 {
-                random.matrix()
+                Mat3::from_cols(random.in_cube(1.0), random.in_cube(1.0), random.in_cube(1.0))
             } else {
                 u * Mat3::from_diagonal(sigma) * v.transpose() * scale
             });

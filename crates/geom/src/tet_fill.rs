@@ -1,11 +1,14 @@
-//! Fills a surface with tets of good quality: isosurface stuffing on a body-centred cubic lattice [Labelle 2007].
+//! Fills a surface with tets of good quality: isosurface stuffing on a body-centred cubic lattice [Labelle
+//! 2007].
 //!
 //! 1. Lattice nodes are inside where the winding number exceeds ½, so small holes and self-crossings do no harm.
 //! 2. Edges between inside and outside nodes are cut at the surface; nodes too near a cut move onto it.
 //! 3. What is left of each lattice tet is filled by a stencil.
 //! 4. Crumbs and points where the boundary touches itself are removed.
 //!
-//! Edges and corners sharper than the spacing are rounded off; parts thinner than the spacing are refused, not lost.
+//! Sharp edges that do not lie on the lattice are chamfered by a fraction of the spacing. Walls of 1.3
+//! spacings and more come out whole; thinner ones may tear, and a filling that loses a noticeable part of the
+//! body is refused.
 
 mod embed;
 mod lattice;
@@ -14,6 +17,9 @@ mod repair;
 mod stuffing;
 mod surface;
 mod tree;
+
+#[cfg(test)]
+mod tests;
 
 pub use embed::embed;
 pub use quality::{TetQuality, tet_quality};
@@ -35,8 +41,17 @@ const TETS_PER_NODE: f64 = 6.0;
 const CUT_ACCURACY: f64 = 1e-4;
 /// Share of the inside nodes that may see an undecided winding number before the surface counts as open.
 const UNDECIDED_SHARE: f64 = 0.05;
-/// Share of the surface's area that may be farther than a spacing from the tets before the spacing counts as too coarse.
-const LOST_SHARE: f64 = 0.02;
+/// Share of a surface's edges that may be open before a failed filling is blamed on that and not on the
+/// spacing.
+const OPEN_SHARE: f64 = 0.1;
+/// A point of the surface farther than this many spacings from the tets is lost. Chamfers of sharp edges stay
+/// nearer, holes torn into a thin wall do not.
+const LOST_DISTANCE: f64 = 0.5;
+/// Share of the surface's area that may be lost before the spacing counts as too coarse.
+const LOST_AREA: f64 = 0.02;
+/// Share of the body's volume that may be lost. Chamfers and chords take 11 % of a ball three spacings wide;
+/// a plate loses more than this where its lattice layers tear, below 1.3 spacings of thickness.
+const LOST_VOLUME: f64 = 0.15;
 
 /// Why a surface could not be filled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -55,31 +70,33 @@ pub enum FillError {
     },
     /// The surface has no inside.
     #[error(
-        "the surface is open: {open_edges} edges are not shared by two triangles of equal orientation, and {undecided_percent:.0} % \
-         of the inside is undecided; close the holes, orient the triangles alike, or simulate it as cloth"
+        "the surface is open: {open_edges} edges are not shared by two triangles of equal orientation, and \
+         {undecided_percent:.0} % of the inside is undecided; close the holes, orient the triangles alike, or \
+         simulate it as cloth"
     )]
     Open {
         /// Edges that are not matched by an edge of opposite direction.
         open_edges: usize,
-        /// Share of the inside lattice nodes far from the surface whose winding number is not near an integer [%].
+        /// Share of the lattice nodes that lie far from the surface and still see no whole winding number [%].
         undecided_percent: f64,
     },
     /// Parts of the body are thinner than the spacing.
     #[error(
-        "a tet spacing of {spacing} m is too coarse: {lost_percent:.0} % of the surface is farther than that from the \
-         tets; try {suggestion:.3e} m"
+        "a tet spacing of {spacing} m is too coarse: {lost_percent:.0} % of the body is thinner and would be \
+         lost; try {suggestion:.3e} m"
     )]
     TooCoarse {
         /// The spacing [m].
         spacing: f64,
-        /// Share of the surface's area without tets near it [%].
+        /// Share of the surface's area or of the volume that the tets miss, whichever is more [%].
         lost_percent: f64,
         /// A spacing to try [m].
         suggestion: f64,
     },
     /// The result would be larger than is allowed.
     #[error(
-        "a tet spacing of {spacing} m would make some {tets:.1e} tets where 5e6 are allowed; try {suggestion:.3e} m"
+        "a tet spacing of {spacing} m would make up to {tets:.1e} tets where 5e6 are allowed; \
+         try {suggestion:.3e} m"
     )]
     TooFine {
         /// The spacing [m].
@@ -93,9 +110,9 @@ pub enum FillError {
 
 /// Fills a closed surface with positively oriented tets whose edges are about `spacing` [m] long.
 ///
-/// Dihedral angles of the result lie between 9° and 166°, see [`tet_quality`]; its boundary follows the surface to a fraction
-/// of the spacing and is a closed manifold. Small holes are bridged, overlapping parts are united, an inside-out surface is
-/// turned over. The same surface and spacing give the same bits.
+/// Dihedral angles of the result lie between 10° and 165°, see [`tet_quality`]; its boundary follows the
+/// surface to a fraction of the spacing and is a closed manifold. Small holes are bridged, overlapping parts
+/// are united, an inside-out surface is turned over. The same surface and spacing give the same bits.
 pub fn tet_fill(surface: &TriMesh, spacing: f64) -> Result<TetMesh, FillError> {
     if !(spacing > 0.0 && spacing.is_finite()) {
         return Err(FillError::Spacing { spacing });
@@ -133,7 +150,8 @@ pub fn tet_fill(surface: &TriMesh, spacing: f64) -> Result<TetMesh, FillError> {
     repair::remove_crumbs(&mut mesh, spacing);
     repair::make_boundary_manifold(&mut mesh);
     repair::drop_unused_vertices(&mut mesh);
-    check_complete(surface, &solid, &mesh, spacing)?;
+    let overlapping = winding.iter().any(|&w| w > 1.5);
+    check_complete(surface, &solid, &mesh, spacing, overlapping)?;
     Ok(mesh)
 }
 
@@ -158,37 +176,38 @@ fn find_cuts(solid: &Surface, lattice: &Lattice, inside: &[bool]) -> Cuts {
     let row = |n: u32| {
         let cut = |slot: u32| {
             let (slot, end) = crosses(n, slot)?;
-            let ends = [n, end].map(|e| lattice.position(e));
-            let share = find_crossing(solid, ends, [n, end].map(|e| depths[e as usize]), lattice.spacing);
-            Some((slot, share))
+            let known = [n, end].map(|e| (lattice.position(e), depths[e as usize]));
+            Some((slot, find_crossing(solid, known, inside[n as usize], lattice.spacing)))
         };
         (0..SLOTS).filter_map(cut).collect()
     };
     Cuts::new((0..lattice.nodes()).into_par_iter().map(row).collect())
 }
 
-/// Share of the segment, from its first end, at which the surface is crossed: regula falsi on the depth, halved in between so
-/// that a jump of the depth at a hole is found as well.
-fn find_crossing(solid: &Surface, ends: [Vec3; 2], depths: [f64; 2], spacing: f64) -> f64 {
-    let first_inside = depths[0] > depths[1];
-    let (mut low, mut high) = ((0.0, depths[0]), (1.0, depths[1]));
-    for i in 0.. {
+/// Share of the segment, from its first end, at which the surface is crossed: regula falsi on the depth, halved
+/// in between so that a jump of the depth at a hole is found as well. Ends are given as position and depth.
+fn find_crossing(solid: &Surface, ends: [(Vec3, f64); 2], first_inside: bool, spacing: f64) -> f64 {
+    let (mut low, mut high) = ((0.0, ends[0].1), (1.0, ends[1].1));
+    // Every third step halves, so the bracket is narrow enough after 3 · log₂(1 / accuracy) steps at the latest.
+    let mut step = 0;
+    loop {
+        step += 1;
         let span = low.1 - high.1;
         let straight = if span == 0.0 { 0.5 } else { (low.1 / span).clamp(0.0, 1.0) };
-        let t = low.0 + (high.0 - low.0) * if i % 3 == 2 { 0.5 } else { straight };
+        let t = low.0 + (high.0 - low.0) * if step % 3 == 0 { 0.5 } else { straight };
         if high.0 - low.0 < CUT_ACCURACY {
             return t;
         }
-        let depth = solid.depth(ends[0].lerp(ends[1], t));
+        let depth = solid.depth(ends[0].0.lerp(ends[1].0, t));
         if depth.abs() < CUT_ACCURACY * spacing {
             return t;
         }
         if (depth > 0.0) == first_inside { low = (t, depth) } else { high = (t, depth) }
     }
-    0.5
 }
 
-/// Refuses a surface whose winding number is undecided far from it: one that is open or inconsistently oriented.
+/// Refuses a surface whose winding number is undecided far from it: one that is open or inconsistently
+/// oriented.
 fn check_decided(
     mesh: &TriMesh,
     solid: &Surface,
@@ -225,30 +244,43 @@ fn open_edges(triangles: &[[u32; 3]]) -> usize {
         .sum()
 }
 
-/// Refuses a filling that leaves parts of the surface without tets: parts thinner than the spacing.
-fn check_complete(surface: &TriMesh, solid: &Surface, mesh: &TetMesh, spacing: f64) -> Result<(), FillError> {
+/// Refuses a filling that misses parts of the body: parts thinner than the spacing. `overlapping` says that
+/// some node lies inside twice.
+fn check_complete(
+    surface: &TriMesh,
+    solid: &Surface,
+    mesh: &TetMesh,
+    spacing: f64,
+    overlapping: bool,
+) -> Result<(), FillError> {
     let skin = TriMesh { vertices: mesh.vertices.clone(), triangles: boundary_triangles(&mesh.tets) };
     let skin = Surface::new(&skin);
-    let (total, lost) = surface
+    let (area, missed) = surface
         .triangles
         .par_iter()
         .map(|t| lost_area(t.map(|v| surface.vertices[v as usize]), solid, &skin, spacing))
         .collect::<Vec<_>>()
         .into_iter()
         .fold((0.0, 0.0), |(t, l), (area, lost)| (t + area, l + lost));
-    if mesh.tets.is_empty() || lost > LOST_SHARE * total {
-        // Volume over area is half the thickness of a plate and a third of a ball's radius.
-        let thickness = (surface.enclosed_volume().abs() / surface.area()).max(1e-3 * spacing);
-        return Err(FillError::TooCoarse {
-            spacing,
-            lost_percent: if mesh.tets.is_empty() { 100.0 } else { 100.0 * lost / total },
-            suggestion: thickness.min(0.5 * spacing),
-        });
+    let open_edges = open_edges(&surface.triangles);
+    let volume = surface.enclosed_volume().abs();
+    // The enclosed volume is the body's when nothing is open or counted twice.
+    let simple = open_edges == 0 && !overlapping && volume > 0.0;
+    let lost_volume = if simple { 1.0 - mesh.volume() / volume } else { 0.0 };
+    let lost_area = if mesh.tets.is_empty() || area == 0.0 { 1.0 } else { missed / area };
+    if lost_area <= LOST_AREA && lost_volume <= LOST_VOLUME {
+        return Ok(());
     }
-    Ok(())
+    if open_edges as f64 > OPEN_SHARE * 1.5 * surface.triangles.len() as f64 {
+        return Err(FillError::Open { open_edges, undecided_percent: 100.0 });
+    }
+    // Volume over area is half the thickness of a plate and a third of a ball's radius: two thirds of a
+    // thickness.
+    let suggestion = (4.0 / 3.0 * volume / surface.area()).max(1e-3 * spacing).min(0.5 * spacing);
+    Err(FillError::TooCoarse { spacing, lost_percent: 100.0 * lost_area.max(lost_volume), suggestion })
 }
 
-/// Area of a triangle that bounds the inside, and how much of it is farther than a spacing from the skin of the tets.
+/// Area of a triangle that bounds the inside, and how much of it is lost to the skin of the tets.
 fn lost_area(x: [Vec3; 3], solid: &Surface, skin: &Surface, spacing: f64) -> (f64, f64) {
     let normal = (x[1] - x[0]).cross(x[2] - x[0]);
     let Some(direction) = normal.try_normalize() else { return (0.0, 0.0) };
@@ -265,7 +297,7 @@ fn lost_area(x: [Vec3; 3], solid: &Surface, skin: &Surface, spacing: f64) -> (f6
             let step = 1e-3 * spacing * direction;
             if solid.is_inside(p + step) != solid.is_inside(p - step) {
                 area += share;
-                lost += if skin.distance(p) > spacing { share } else { 0.0 };
+                lost += if skin.distance(p) > LOST_DISTANCE * spacing { share } else { 0.0 };
             }
         }
     }

@@ -297,6 +297,9 @@ fn read_ply(path: &Path) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     (x, (0..m).map(|f| [index(f, 0), index(f, 1), index(f, 2)]).collect())
 }
 
+/// In `thick-cloth_t1` 34 crossings go through the inside of a triangle. In four places two edges meet exactly, in a
+/// common plane of symmetry; each makes both edges touch both triangles at the other: 16 more. A count in floating
+/// point, whose rounding takes or leaves each of the 16, may say 40.
 #[test]
 fn recorded_meshes_have_the_known_number_of_crossings() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/ipc-toolkit-tests-data");
@@ -306,7 +309,7 @@ fn recorded_meshes_have_the_known_number_of_crossings() {
     }
     for (name, expected) in [
         ("thick-cloth_t0", 0),
-        ("thick-cloth_t1", 40),
+        ("thick-cloth_t1", 34 + 16),
         ("two-cubes-intersecting", 96),
         ("two-cubes-close", 0),
         ("two-cubes-far", 0),

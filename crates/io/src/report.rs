@@ -44,7 +44,7 @@ pub struct Report {
     pub phases_s: PhaseSeconds,
     /// Things that were degraded but went on.
     pub warnings: Vec<Warning>,
-    /// What the scene expected of its end state, and what came; empty when it expects nothing or is not finished.
+    /// What the scene expects of its motion, and what came; absent when it expects nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Expectation>,
 }
@@ -131,16 +131,17 @@ pub struct Warning {
     pub text: String,
 }
 
-/// A statement of the scene about its end state.
+/// A statement of the scene about its motion, at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     /// The statement, with its numbers.
     pub text: String,
-    /// What was found; absent when it could not be measured.
+    /// What was found; absent before its time, and when it could not be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<f64>,
-    /// True when it holds.
-    pub met: bool,
+    /// True when it holds; absent before its time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub met: Option<bool>,
 }
 
 /// Why a report cannot be read.

@@ -287,7 +287,8 @@ impl RunFolder {
         numbers
     }
 
-    fn no_frame(&self, frame: u64) -> FolderError {
+    /// The error that names the frames there are instead.
+    pub fn no_frame(&self, frame: u64) -> FolderError {
         let available = match self.frames().as_slice() {
             [] => "none".to_string(),
             [only] => format!("only frame {only}"),

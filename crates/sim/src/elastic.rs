@@ -1,11 +1,12 @@
 //! All elastic and dissipative elements of a model, each kind with the list of elements at every point.
 
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane, StableNeoHookeanTet,
-    Term,
+    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
+    StableNeoHookeanTet, Term,
 };
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;
+use rayon::prelude::*;
 
 /// The elements of one kind and, for each point, where it takes part.
 #[derive(Clone, Debug)]
@@ -21,19 +22,29 @@ impl<P: Potential<N>, const N: usize> Incident<P, N> {
     pub fn new(term: Term<P, N>, n: usize) -> Self {
         assert!(term.len() < (u32::MAX / 4) as usize, "more than 2^30 elements of one kind");
         let corners = term.points.iter().enumerate();
-        let pairs = corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
+        let pairs =
+            corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
         let incidence = Csr::from_pairs(n, pairs);
         Incident { term, incidence }
     }
 
     /// Adds gradient and positive semidefinite block of all elements at `v`.
     #[inline]
-    fn add_block(&self, v: u32, x: &[Vec3], gradient: &mut Vec3, hessian: &mut Mat3) {
+    pub fn add_block(&self, v: u32, x: &[Vec3], gradient: &mut Vec3, hessian: &mut Mat3) {
         for &item in self.incidence.row(v as usize) {
             let (e, corner) = ((item >> 2) as usize, (item & 3) as usize);
             let (g, h) = self.term.elements[e].block(&self.term.gather(x, e), corner);
             *gradient += g;
             *hessian += h;
+        }
+    }
+
+    fn add_values(&self, x: &[Vec3], component: &[u32], sums: &mut [f64]) {
+        let term = &self.term;
+        let value = |e: usize| term.elements[e].value(&term.gather(x, e));
+        let values: Vec<f64> = (0..term.len()).into_par_iter().with_min_len(512).map(value).collect();
+        for (points, value) in term.points.iter().zip(values) {
+            sums[component[points[0] as usize] as usize] += value;
         }
     }
 }
@@ -80,13 +91,34 @@ pub struct ElasticTerms {
 macro_rules! each {
     ($all:expr, $term:ident => $body:expr) => {{
         let all = $all;
-        { let $term = all.membranes; $body }
-        { let $term = all.venant; $body }
-        { let $term = all.hinges; $body }
-        { let $term = all.tets; $body }
-        { let $term = all.corotated; $body }
-        { let $term = all.springs; $body }
-        { let $term = all.drags; $body }
+        {
+            let $term = all.membranes;
+            $body
+        }
+        {
+            let $term = all.venant;
+            $body
+        }
+        {
+            let $term = all.hinges;
+            $body
+        }
+        {
+            let $term = all.tets;
+            $body
+        }
+        {
+            let $term = all.corotated;
+            $body
+        }
+        {
+            let $term = all.springs;
+            $body
+        }
+        {
+            let $term = all.drags;
+            $body
+        }
     }};
 }
 
@@ -133,6 +165,11 @@ impl Elastic {
         let mut sum = 0.0;
         each!(self.refs(), term => sum += term.term.value(x));
         sum
+    }
+
+    /// Adds the energy [J] of each element to the sum of its component, in the order of the elements.
+    pub fn value_by_component(&self, x: &[Vec3], component: &[u32], sums: &mut [f64]) {
+        each!(self.refs(), term => term.add_values(x, component, sums));
     }
 
     /// Remembers the start of a step of length `h` [s] in every element.

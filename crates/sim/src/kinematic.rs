@@ -44,6 +44,10 @@ impl PrescribedSet {
 
     /// Largest distance of its points from their targets at time `t` [m].
     pub fn lag(&self, x: &[Vec3], t: f64) -> f64 {
-        self.points.iter().enumerate().map(|(k, &v)| x[v as usize].distance(self.target(k, t))).fold(0.0, f64::max)
+        self.points
+            .iter()
+            .enumerate()
+            .map(|(k, &v)| x[v as usize].distance(self.target(k, t)))
+            .fold(0.0, f64::max)
     }
 }

@@ -41,6 +41,10 @@ pub struct SolverSettings {
     pub relaxation: f64,
     /// Spectral radius estimate ρ of the Chebyshev acceleration, in [0, 1); 0 turns it off. Default 0.
     pub chebyshev: f64,
+    /// Before each sweep, one Newton step in the rigid motions of every free component. Default on.
+    pub rigid_correction: bool,
+    /// Scale an initial guess back where it would raise the objective. Default on.
+    pub tempered: bool,
 }
 
 impl Default for SolverSettings {
@@ -53,6 +57,8 @@ impl Default for SolverSettings {
             gap_split: GapSplit::WaterFilling,
             relaxation: 0.85,
             chebyshev: 0.0,
+            rigid_correction: true,
+            tempered: true,
         }
     }
 }

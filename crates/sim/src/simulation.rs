@@ -56,8 +56,8 @@ impl Simulation {
         &self.system.mass
     }
 
-    /// Initial positions (n) [m].
-    pub fn initial_positions(&self) -> &[Vec3] {
+    /// Rest positions, where the run starts (n) [m].
+    pub fn x_rest(&self) -> &[Vec3] {
         &self.system.x0
     }
 

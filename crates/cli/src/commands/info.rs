@@ -57,7 +57,12 @@ fn full(report: &Report) -> String {
     out += &format!("\n{}", phases(&report.phases_s));
     for e in &report.expectations {
         let found = e.found.map(|x| format!(", found {x}")).unwrap_or_default();
-        out += &format!("\nexpected {}: {}{found}", if e.met { "and met" } else { "but NOT MET" }, e.text);
+        let state = match e.met {
+            Some(true) => "expected and met",
+            Some(false) => "expected but NOT MET",
+            None => "expected, not reached yet",
+        };
+        out += &format!("\n{state}: {}{found}", e.text);
     }
     for w in &report.warnings {
         out += &format!("\nwarning ({}×, {}): {}", w.count, w.code, w.text);

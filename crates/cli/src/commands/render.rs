@@ -1,7 +1,115 @@
-//! stub
+//! `littoral render`: a picture of a frame, or of every K-th frame side by side.
+
+use crate::answer;
 use crate::args::RenderArgs;
 use crate::failure::Failure;
-/// stub
-pub fn render(_args: &RenderArgs) -> Result<(), Failure> {
-    todo!()
+use littoral_geom::math::{Aabb, Vec3};
+use littoral_io::render::{
+    Camera, Ground, Kind, Object, Picture, PictureOptions, Scene, contact_sheet, ground_height,
+    render as draw,
+};
+use littoral_io::report::Report;
+use littoral_io::run_folder::{Frame, RunFolder, Topology};
+
+/// Size of a picture alone, and of each of several [pixels].
+const ALONE: (u32, u32) = (1280, 720);
+const BESIDE_OTHERS: (u32, u32) = (640, 360);
+/// Pictures side by side: more would be too small to see on a screen.
+const MOST: usize = 100;
+
+/// Draws what the arguments name.
+pub fn render(args: &RenderArgs) -> Result<(), Failure> {
+    let folder = RunFolder::open(&args.dir)?;
+    let topology = folder.read_topology()?;
+    let wanted = wanted_frames(&folder, args)?;
+    let frames = wanted.iter().map(|k| folder.read_frame(*k)).collect::<Result<Vec<_>, _>>()?;
+    let title = Report::read(&folder.report_path())?.scene;
+
+    // One camera and one ground for all, so that only the scene moves.
+    let objects = objects_of(&topology);
+    let owners = owners_of(&topology);
+    let scenes: Vec<Scene> =
+        frames.iter().map(|frame| scene_of(frame, &topology, &objects, &owners)).collect();
+    let ground = scenes.iter().map(ground_height).fold(f64::INFINITY, f64::min);
+    let boxes: Vec<Aabb> = frames.iter().map(|frame| moving_box(frame, &topology)).collect();
+    let (width, height) = if frames.len() > 1 { BESIDE_OTHERS } else { ALONE };
+    let Some(first) = scenes.first() else { return Err(folder.no_frame(args.frame.unwrap_or(0)).into()) };
+    let camera = Camera::auto(first, &boxes, f64::from(width) / f64::from(height));
+
+    let pictures: Vec<Picture> = (scenes.iter().zip(&wanted).zip(&frames))
+        .map(|((scene, k), frame)| {
+            let label =
+                format!("{} - frame {k}, {:.3} s", title.replace(|c: char| !c.is_ascii(), "?"), frame.time);
+            let options = PictureOptions { width, height, label, ..PictureOptions::default() };
+            draw(&Scene { ground: Ground::At(ground), ..*scene }, &camera, &options)
+        })
+        .collect();
+    let columns = (pictures.len() as f64).sqrt().ceil() as usize;
+    let sheet = match <[Picture; 1]>::try_from(pictures) {
+        Ok([alone]) => alone,
+        Err(pictures) => contact_sheet(&pictures, columns),
+    };
+    sheet.write_png(&args.output).map_err(|e| Failure::Io(e.to_string()))?;
+    answer::print(&args.output.display().to_string())
+}
+
+/// The frames that are asked for; they exist.
+fn wanted_frames(folder: &RunFolder, args: &RenderArgs) -> Result<Vec<u64>, Failure> {
+    let there = folder.frames();
+    let default = if args.every.is_some() { there.first() } else { there.last() };
+    let first = args.frame.or(default.copied()).unwrap_or(0);
+    if !there.contains(&first) {
+        return Err(folder.no_frame(first).into());
+    }
+    let Some(every) = args.every else { return Ok(vec![first]) };
+    let wanted: Vec<u64> =
+        there.into_iter().filter(|k| *k >= first && (*k - first).is_multiple_of(every)).collect();
+    match wanted.len() {
+        0..=MOST => Ok(wanted),
+        n => Err(Failure::Input(format!(
+            "--every {every} gives {n} pictures, at most {MOST} fit on one sheet"
+        ))),
+    }
+}
+
+fn objects_of(topology: &Topology) -> Vec<Object<'_>> {
+    let kind = |name: &str| match name {
+        "soft" => Kind::Soft,
+        "collider" => Kind::Collider,
+        "rod" => Kind::Rope,
+        "fluid" => Kind::Fluid,
+        _ => Kind::Cloth,
+    };
+    topology.objects.iter().map(|o| Object { name: &o.name, kind: kind(&o.kind), color: None }).collect()
+}
+
+/// The object of each triangle.
+fn owners_of(topology: &Topology) -> Vec<u32> {
+    // Objects are contiguous ranges of points in order.
+    let owner = |point: u32| topology.objects.partition_point(|o| o.first <= point).saturating_sub(1);
+    topology.triangles.iter().map(|t| owner(t[0]) as u32).collect()
+}
+
+fn scene_of<'a>(
+    frame: &'a Frame,
+    topology: &'a Topology,
+    objects: &'a [Object],
+    owners: &'a [u32],
+) -> Scene<'a> {
+    Scene {
+        vertices: &frame.x,
+        triangles: &topology.triangles,
+        object_of_triangle: owners,
+        objects,
+        up: Vec3::Z,
+        ..Scene::default()
+    }
+}
+
+/// The box of all that is not a collider.
+fn moving_box(frame: &Frame, topology: &Topology) -> Aabb {
+    let moving = topology.objects.iter().filter(|o| o.kind != "collider");
+    let points = moving
+        .flat_map(|o| frame.x.get(o.first as usize..(o.first + o.count) as usize).into_iter().flatten());
+    Aabb::of(points.copied().filter(|p| p.is_finite()))
 }

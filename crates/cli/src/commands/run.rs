@@ -50,11 +50,9 @@ fn carry_out(options: &RunOptions, mut scene: LoadedScene, started: Instant) -> 
         threads: rayon::current_num_threads(),
         started,
     };
-    // What a scene expects, it expects of its own end, not of where --frames stops it.
-    let whole = plan.frames >= scene.frames;
     let verdict = scene.sim.judge();
     if !verdict.crossings.is_empty() {
-        let text = crossings::describe(&scene.sim, &verdict);
+        let text = crossings::describe(&scene.sim, &verdict.crossings);
         if options.strict {
             return Err(Failure::Input(format!(
                 "with --strict the input must not cross itself, but it has {text}"
@@ -78,12 +76,7 @@ fn carry_out(options: &RunOptions, mut scene: LoadedScene, started: Instant) -> 
     };
     let root = folder.root().display();
     match session.run()? {
-        Ending::Complete => {
-            if whole {
-                session.settle_expectations()?;
-            }
-            conclude(&folder, session.report(), options.quiet)
-        }
+        Ending::Complete => conclude(&folder, session.report(), options.quiet),
         Ending::Interrupted => Err(Failure::Interrupted(format!(
             "the state after step {} is saved; go on with: littoral run --resume --out {root}",
             session.report().steps,
@@ -174,7 +167,7 @@ fn conclude(folder: &RunFolder, report: &Report, quiet: bool) -> Result<(), Fail
             c.intersections_new, c.inverted_elements, c.non_finite
         )));
     }
-    let unmet: Vec<String> = (report.expectations.iter().filter(|e| !e.met))
+    let unmet: Vec<String> = (report.expectations.iter().filter(|e| e.met == Some(false)))
         .map(|e| format!("  {}, found {}", e.text, e.found.map_or("nothing".into(), |x| x.to_string())))
         .collect();
     match unmet.is_empty() {

@@ -1,6 +1,10 @@
-//! stub
+//! `littoral schema`: the JSON Schema of scene files.
+
+use crate::answer;
 use crate::failure::Failure;
-/// stub
+use littoral_io::scene;
+
+/// Prints the schema.
 pub fn schema() -> Result<(), Failure> {
-    todo!()
+    answer::print(&format!("{:#}", scene::schema()))
 }

@@ -64,7 +64,8 @@ pub fn vertex_tets(points: usize, tets: &[[u32; 4]]) -> Csr {
     elements_around(points, tets)
 }
 
-/// For each point the smallest index of the points it is joined to by triangles and tets; a lone point answers itself.
+/// For each point the smallest index of the points it is joined to by triangles and tets; a lone point
+/// answers itself.
 pub fn connected_components(points: usize, triangles: &[[u32; 3]], tets: &[[u32; 4]]) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..points as u32).collect();
     for t in triangles {
@@ -94,7 +95,8 @@ fn join(parent: &mut [u32], a: u32, b: u32) {
     parent[a.max(b) as usize] = a.min(b);
 }
 
-/// Hinges `[x0, x1, x2, x3]`: the edge `x0 x1`, the opposite corner `x2` of the first triangle and `x3` of the second.
+/// Hinges `[x0, x1, x2, x3]`: the edge `x0 x1`, the opposite corner `x2` of the first triangle and `x3` of
+/// the second.
 ///
 /// ```text
 ///        x1
@@ -104,10 +106,11 @@ fn join(parent: &mut [u32], a: u32, b: u32) {
 ///        x0
 /// ```
 ///
-/// The first triangle runs along its edge from `x0` to `x1`, so `n1` is its own normal; the second's orientation does
-/// not enter, and a flat pair has θ = 0 even where neighbours are oriented inconsistently. An edge of more than two
-/// triangles gives a hinge for each consecutive pair of them by index. Triangles with repeated corners, and pairs that
-/// lie on the same three points, have no angle and give none. Sorted by edge, then by triangle.
+/// The first triangle runs along its edge from `x0` to `x1`, so `n1` is its own normal; the second's
+/// orientation does not enter, and a flat pair has θ = 0 even where neighbours are oriented inconsistently.
+/// An edge of more than two triangles gives a hinge for each consecutive pair of them by index. Triangles
+/// with repeated corners, and pairs that lie on the same three points, have no angle and give none. Sorted by
+/// edge, then by triangle.
 pub fn hinges(triangles: &[[u32; 3]]) -> Vec<[u32; 4]> {
     let mut sides: Vec<([u32; 2], u32, [u32; 3])> = Vec::with_capacity(3 * triangles.len());
     for (t, &[a, b, c]) in triangles.iter().enumerate() {

@@ -4,12 +4,12 @@
 
 use super::Csr;
 
-/// Colours for block descent: each inner list holds point indices, ascending, no two of which share an element.
-/// Every point below `points` appears once; points without elements go to the emptiest colours.
+/// Colours for block descent: each inner list holds point indices, ascending, no two of which share an
+/// element. Every point below `points` appears once; points without elements go to the emptiest colours.
 ///
-/// Points are stripped from the mesh by least remaining degree and coloured in reverse, so each meets few coloured
-/// neighbours: at most one colour more than the largest degree met while stripping. Then one sweep moves points from
-/// large colours to small ones, so that every colour keeps all threads busy.
+/// Points are stripped from the mesh by least remaining degree and coloured in reverse, so each meets few
+/// coloured neighbours: at most one colour more than the largest degree met while stripping. Then one sweep
+/// moves points from large colours to small ones, so that every colour keeps all threads busy.
 pub fn color_points<'a>(points: usize, elements: impl IntoIterator<Item = &'a [u32]>) -> Vec<Vec<u32>> {
     let neighbors = neighbors(points, elements);
     let mut color = vec![u32::MAX; points];
@@ -24,7 +24,8 @@ pub fn color_points<'a>(points: usize, elements: impl IntoIterator<Item = &'a [u
         color[v as usize] = c as u32;
         sizes[c] += 1;
     }
-    // Balance: a point moves when another colour is free for it and stays smaller by at least one after the move.
+    // Balance: a point moves when another colour is free for it and stays smaller by at least one after the
+    // move.
     for v in 0..points as u32 {
         mark_taken(&neighbors, &color, v, &mut taken, sizes.len());
         let own = color[v as usize] as usize;
@@ -67,8 +68,8 @@ fn neighbors<'a>(points: usize, elements: impl IntoIterator<Item = &'a [u32]>) -
     Csr::from_pairs(points, pairs.iter().copied())
 }
 
-/// Smallest-last order [Matula 1983]: strips the point of least remaining degree (the most recently lowered among
-/// equals) until none is left, and answers them in reverse.
+/// Smallest-last order [Matula 1983]: strips the point of least remaining degree (the most recently lowered
+/// among equals) until none is left, and answers them in reverse.
 fn smallest_last(neighbors: &Csr) -> Vec<u32> {
     let points = neighbors.rows();
     let mut degree: Vec<usize> = (0..points).map(|v| neighbors.row(v).len()).collect();

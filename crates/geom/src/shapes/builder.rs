@@ -4,8 +4,9 @@ use crate::math::Vec3;
 use crate::mesh::TriMesh;
 use std::f64::consts::TAU;
 
-/// Maps a grid of `cells` over the unit square by `f(u, v)`; the normal is `∂u × ∂v`. A wrapped direction joins its last
-/// column to its first. Vertices are row-major, `u` fastest; diagonals alternate like a chessboard.
+/// Maps a grid of `cells` over the unit square by `f(u, v)`; the normal is `∂u × ∂v`. A wrapped direction
+/// joins its last column to its first. Vertices are row-major, `u` fastest; diagonals alternate like a
+/// chessboard.
 pub(super) fn patch(cells: [u32; 2], wrap: [bool; 2], f: impl Fn(f64, f64) -> Vec3) -> TriMesh {
     // A wrapped direction of fewer than three cells would fold onto itself.
     let cells = [0, 1].map(|d| cells[d].max(if wrap[d] { 3 } else { 1 }));
@@ -56,8 +57,8 @@ impl Ring {
     }
 }
 
-/// Joins two rings by a band of triangles with normal `∂angle × (upper − lower)`. A ring of one vertex is a pole.
-/// The band always closes the shorter diagonal in angle; equal ones alternate, starting as `odd` says.
+/// Joins two rings by a band of triangles with normal `∂angle × (upper − lower)`. A ring of one vertex is a
+/// pole. The band always closes the shorter diagonal in angle; equal ones alternate, starting as `odd` says.
 pub(super) fn stitch(lower: &Ring, upper: &Ring, odd: bool, triangles: &mut Vec<[u32; 3]>) {
     let steps = |ring: &Ring| if ring.len() == 1 { 0 } else { ring.len() };
     let (n, m) = (steps(lower), steps(upper));
@@ -68,7 +69,8 @@ pub(super) fn stitch(lower: &Ring, upper: &Ring, odd: bool, triangles: &mut Vec<
         } else {
             let by_lower = (lower.angle(i + 1) - upper.angle(j)).abs();
             let by_upper = (upper.angle(j + 1) - lower.angle(i)).abs();
-            // Angles differ by rounding alone when rings are alike; a real difference is far above a nanoradian.
+            // Angles differ by rounding alone when rings are alike; a real difference is far above a
+            // nanoradian.
             if (by_lower - by_upper).abs() > 1e-9 {
                 by_lower < by_upper
             } else {
@@ -86,9 +88,10 @@ pub(super) fn stitch(lower: &Ring, upper: &Ring, odd: bool, triangles: &mut Vec<
     }
 }
 
-/// Revolves a profile of `(radius, z)` about the z axis; the normal is `∂angle × ∂profile`, so a profile that climbs
-/// outside looks outwards. A radius of zero at an end makes a pole. Rings thin out with their radius, so that triangles
-/// near a pole keep their size: `count = segments · radius / largest radius`, at least `min(6, segments)`.
+/// Revolves a profile of `(radius, z)` about the z axis; the normal is `∂angle × ∂profile`, so a profile that
+/// climbs outside looks outwards. A radius of zero at an end makes a pole. Rings thin out with their radius,
+/// so that triangles near a pole keep their size: `count = segments · radius / largest radius`, at least
+/// `min(6, segments)`.
 pub(super) fn revolve(profile: &[[f64; 2]], segments: u32) -> TriMesh {
     let segments = segments.max(3);
     let largest = profile.iter().fold(0.0_f64, |r, p| r.max(p[0]));
@@ -118,7 +121,8 @@ pub(super) struct Section {
     pub rim: Vec<u32>,
 }
 
-/// A disc-like section whose rim has the given angles, at `radius`, filled by `rings` rings around a centre point.
+/// A disc-like section whose rim has the given angles, at `radius`, filled by `rings` rings around a centre
+/// point.
 pub(super) fn disc(radius: f64, angles: Vec<f64>, rings: u32) -> Section {
     let rim_count = angles.len() as u32;
     let rings = rings.max(1);

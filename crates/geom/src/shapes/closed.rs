@@ -60,7 +60,8 @@ fn quartered(mesh: &TriMesh) -> TriMesh {
     TriMesh { vertices, triangles }
 }
 
-/// The surface of a box of `size` [m], each side divided into its share of `cells`, vertices shared across the edges.
+/// The surface of a box of `size` [m], each side divided into its share of `cells`, vertices shared across
+/// the edges.
 pub fn cuboid(size: [f64; 3], cells: [u32; 3]) -> TriMesh {
     let cells = cells.map(|c| c.max(1));
     // Every side in lattice coordinates first; equal coordinates become one vertex.
@@ -103,8 +104,8 @@ pub fn cylinder(radius: f64, height: f64, segments: u32, rings: u32) -> TriMesh 
     extrude(&disc(radius, even_angles(segments), cap_rings), height, rings)
 }
 
-/// A regular prism about z of `sides` sides, its corners at `radius`; each cap is a fan around its centre, so a prism has
-/// 2·sides + 2 vertices and 4·sides triangles.
+/// A regular prism about z of `sides` sides, its corners at `radius`; each cap is a fan around its centre, so
+/// a prism has 2·sides + 2 vertices and 4·sides triangles.
 pub fn prism(sides: u32, radius: f64, height: f64) -> TriMesh {
     extrude(&disc(radius, even_angles(sides.max(3)), 1), height, 1)
 }
@@ -113,7 +114,8 @@ fn even_angles(count: u32) -> Vec<f64> {
     (0..count).map(|i| TAU * i as f64 / count as f64).collect()
 }
 
-/// A capsule about z: a straight part of `height` [m] between two half spheres of `radius`, so `height + 2 radius` long.
+/// A capsule about z: a straight part of `height` [m] between two half spheres of `radius`, so `height + 2
+/// radius` long.
 pub fn capsule(radius: f64, height: f64, segments: u32) -> TriMesh {
     let segments = segments.max(3);
     let cap_rings = (segments / 4).max(1);
@@ -139,11 +141,11 @@ pub fn torus(major: f64, minor: f64, segments_major: u32, segments_minor: u32) -
     })
 }
 
-/// A gear about z with `teeth` trapezoidal teeth (at least 3) between `root_radius` and `outer_radius`, extruded over
-/// `height` in `layers`.
+/// A gear about z with `teeth` trapezoidal teeth (at least 3) between `root_radius` and `outer_radius`,
+/// extruded over `height` in `layers`.
 ///
-/// Of each tooth's angle the tip takes 30 %, the two flanks 10 % each and the valley the rest, so two equal gears mesh
-/// with play at a centre distance of `outer_radius + root_radius`. Tooth 0 is centred on +x.
+/// Of each tooth's angle the tip takes 30 %, the two flanks 10 % each and the valley the rest, so two equal
+/// gears mesh with play at a centre distance of `outer_radius + root_radius`. Tooth 0 is centred on +x.
 pub fn gear(outer_radius: f64, root_radius: f64, teeth: u32, height: f64, layers: u32) -> TriMesh {
     let teeth = teeth.max(3);
     let pitch = TAU / teeth as f64;

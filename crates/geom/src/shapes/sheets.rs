@@ -24,12 +24,13 @@ pub fn tube(radius: f64, height: f64, segments: u32, rings: u32) -> TriMesh {
     })
 }
 
-/// A strip rolled up around the y axis: an Archimedean spiral `r = inner_radius + pitch · θ/2π` of the given `length` and
-/// `width` [m], `cells` along and across. Vertices are row-major, along the strip fastest, from the inner end.
+/// A strip rolled up around the y axis: an Archimedean spiral `r = inner_radius + pitch · θ/2π` of the given
+/// `length` and `width` [m], `cells` along and across. Vertices are row-major, along the strip fastest, from
+/// the inner end.
 ///
-/// Points follow each other along the spiral at chords of exactly `length / cells[0]`, so every quad is a true rectangle
-/// and the flat strip `grid([length, width], cells)` is its stress-free rest shape. The normal points away from the axis.
-/// Layers are `pitch` apart less the sag `chord² / 8r` of the quads.
+/// Points follow each other along the spiral at chords of exactly `length / cells[0]`, so every quad is a
+/// true rectangle and the flat strip `grid([length, width], cells)` is its stress-free rest shape. The normal
+/// points away from the axis. Layers are `pitch` apart less the sag `chord² / 8r` of the quads.
 pub fn strip_spiral(length: f64, width: f64, inner_radius: f64, pitch: f64, cells: [u32; 2]) -> TriMesh {
     let cells = cells.map(|c| c.max(1));
     let chord = length / cells[0] as f64;
@@ -47,7 +48,8 @@ pub fn strip_spiral(length: f64, width: f64, inner_radius: f64, pitch: f64, cell
     patch(cells, [false; 2], |u, v| profile[(u * n).round() as usize] + Vec3::Y * (width * (v - 0.5)))
 }
 
-/// The first angle after `a` whose point lies `chord` from the point at `a`, or half a turn when none is that far.
+/// The first angle after `a` whose point lies `chord` from the point at `a`, or half a turn when none is that
+/// far.
 fn next_at_distance(point: &impl Fn(f64) -> Vec3, a: f64, chord: f64) -> f64 {
     let start = point(a);
     // The distance grows with the angle over half a turn of an opening spiral: bisection to the last bit.
@@ -64,12 +66,13 @@ fn next_at_distance(point: &impl Fn(f64) -> Vec3, a: f64, chord: f64) -> f64 {
     }
 }
 
-/// A closed belt over two parallel drums of `radius1` at x = −distance/2 and `radius2` at x = +distance/2, axes along y,
-/// `width` wide along y, open at its sides; `cells` around and across. The normal points outwards.
+/// A closed belt over two parallel drums of `radius1` at x = −distance/2 and `radius2` at x = +distance/2,
+/// axes along y, `width` wide along y, open at its sides; `cells` around and across. The normal points
+/// outwards.
 ///
-/// Vertices lie on the drums' circles and on the straight tangents between them, at equal steps of arc length; the quads
-/// on a drum dip below its circle by `step² / 8 radius`, so give the belt a radius that leaves this and the contact
-/// radius free. Vertices are row-major, around fastest.
+/// Vertices lie on the drums' circles and on the straight tangents between them, at equal steps of arc
+/// length; the quads on a drum dip below its circle by `step² / 8 radius`, so give the belt a radius that
+/// leaves this and the contact radius free. Vertices are row-major, around fastest.
 pub fn belt(radius1: f64, radius2: f64, distance: f64, width: f64, cells: [u32; 2]) -> TriMesh {
     let cells = [cells[0].max(3), cells[1].max(1)];
     // Outer tangents exist while neither drum contains the other.
@@ -103,8 +106,9 @@ pub fn belt(radius1: f64, radius2: f64, distance: f64, width: f64, cells: [u32; 
     patch(cells, [true, false], |u, v| at(u * total) + Vec3::Y * (width * (v - 0.5)))
 }
 
-/// A hemispherical bowl about z, open to +z, its sphere's centre at the origin. With `thickness` > 0 a closed body with a
-/// flat rim and an inner radius of `radius − thickness`; otherwise an open shell whose normal points out of the bowl.
+/// A hemispherical bowl about z, open to +z, its sphere's centre at the origin. With `thickness` > 0 a closed
+/// body with a flat rim and an inner radius of `radius − thickness`; otherwise an open shell whose normal
+/// points out of the bowl.
 pub fn bowl(radius: f64, thickness: f64, segments: u32) -> TriMesh {
     let rings = (segments / 4).max(2);
     let at = |r: f64, k: u32| {

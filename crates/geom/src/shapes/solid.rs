@@ -8,10 +8,11 @@ use std::f64::consts::TAU;
 
 /// A box of `size` [m] in `cells` blocks, each with a vertex at its centre: a body-centred cubic lattice.
 ///
-/// Around the axis between two neighbouring centres stand four tets, on an outer side two with alternating diagonals; in
-/// cubic cells all inner tets are congruent with dihedral angles of 60° and 90°. Chosen over five tets a block because
-/// every inner vertex has the same 14 edges: stiffness and mass then do not alternate from vertex to vertex.
-/// Vertices: the lattice corners, x fastest, then the centres, x fastest. All tets are positively oriented.
+/// Around the axis between two neighbouring centres stand four tets, on an outer side two with alternating
+/// diagonals; in cubic cells all inner tets are congruent with dihedral angles of 60° and 90°. Chosen over
+/// five tets a block because every inner vertex has the same 14 edges: stiffness and mass then do not
+/// alternate from vertex to vertex. Vertices: the lattice corners, x fastest, then the centres, x fastest.
+/// All tets are positively oriented.
 pub fn tet_cuboid(size: [f64; 3], cells: [u32; 3]) -> TetMesh {
     let [nx, ny, nz] = cells.map(|c| c.max(1));
     let n = [nx, ny, nz];

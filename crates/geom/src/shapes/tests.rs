@@ -78,7 +78,8 @@ const EXACT: f64 = 1e-12; // sums of some thousand rounded terms
 
 #[test]
 fn round_closed_surfaces_have_their_topology_and_volume() {
-    // A chord of angle δ loses about δ²/6 of the area of a circle's sector, a sphere's triangles about twice that.
+    // A chord of angle δ loses about δ²/6 of the area of a circle's sector, a sphere's triangles about twice
+    // that.
     check_closed("sphere", &sphere(0.5, 3), 2, 4.0 / 3.0 * PI * 0.125, 0.012);
     check_closed("ellipsoid", &ellipsoid([1.0, 0.5, 0.7], 3), 2, 4.0 / 3.0 * PI * 0.35, 0.012);
     check_closed("torus", &torus(1.0, 0.3, 64, 32), 0, 2.0 * PI * PI * 0.09, 0.01);
@@ -100,7 +101,8 @@ fn polygonal_bodies_have_their_exact_volume() {
         check_closed("prism", &prism(sides, 0.3, 0.2), 2, polygon(sides, 0.3) * 0.2, EXACT);
     }
     for teeth in [3, 5, 12] {
-        // Corners per tooth: root −¼, tip −0.15, tip 0.15, root ¼ of the pitch; the shoelace over the outline.
+        // Corners per tooth: root −¼, tip −0.15, tip 0.15, root ¼ of the pitch; the shoelace over the
+        // outline.
         let pitch = 2.0 * PI / teeth as f64;
         let outline: Vec<[f64; 2]> = (0..teeth)
             .flat_map(|k| {

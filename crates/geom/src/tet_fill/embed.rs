@@ -1,16 +1,16 @@
 //! Ties points to the tets they lie in, so that a fine display mesh follows a coarse simulated one.
 
-use super::surface::closest_point_on_triangle;
 use super::tree::BoxTree;
+use crate::distance::closest_point_triangle;
 use crate::math::{Aabb, Vec3};
 use crate::mesh::{TetMesh, tet_volume};
 use rayon::prelude::*;
 
 /// For each point the corners of its tet and barycentric weights `w`, `Σ w = 1`, with `point = Σ w_i x_i`.
 ///
-/// The tet is the one that contains the point, or outside the mesh the nearest one (some weights are then negative:
-/// the point moves with the tet's affine motion). Among equals the first. Tets without volume are passed over; without
-/// any tet the answer is corner 0 with weight 1 everywhere.
+/// The tet is the one that contains the point, or outside the mesh the nearest one (some weights are then
+/// negative: the point moves with the tet's affine motion). Among equals the first. Tets without volume are
+/// passed over; without any tet the answer is corner 0 with weight 1 everywhere.
 pub fn embed(points: &[Vec3], tets: &TetMesh) -> Vec<([u32; 4], [f64; 4])> {
     let corners = |k: u32| tets.tets[k as usize].map(|v| tets.vertices[v as usize]);
     let solid: Vec<u32> =
@@ -29,7 +29,8 @@ pub fn embed(points: &[Vec3], tets: &TetMesh) -> Vec<([u32; 4], [f64; 4])> {
     points.par_iter().map(embed_one).collect()
 }
 
-/// Weights of the corners: `w_i` is the signed volume of the tet with `p` in place of corner i, over the whole volume.
+/// Weights of the corners: `w_i` is the signed volume of the tet with `p` in place of corner i, over the
+/// whole volume.
 fn barycentric(x: [Vec3; 4], p: Vec3) -> [f64; 4] {
     let volume = tet_volume(x);
     let mut w = [0.0; 4];
@@ -48,7 +49,7 @@ fn tet_distance_sq(x: [Vec3; 4], p: Vec3) -> f64 {
         return 0.0;
     }
     let faces = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
-    let to_face = |f: [usize; 3]| closest_point_on_triangle(f.map(|i| x[i]), p).distance_squared(p);
+    let to_face = |f: [usize; 3]| closest_point_triangle(p, f.map(|i| x[i])).distance_sq;
     faces.into_iter().map(to_face).fold(f64::INFINITY, f64::min)
 }
 

@@ -1,11 +1,13 @@
 //! The body-centred cubic lattice: corners and centres of cubes, and the edges between them.
 //!
-//! Node `2c` is the lower corner of cube `c`, node `2c + 1` its centre. Edges between equal kinds are one spacing long
-//! ("long"), between a corner and a centre √3/2 spacings ("short"). Around each edge between two centres stand four tets.
+//! Node `2c` is the lower corner of cube `c`, node `2c + 1` its centre. Edges between equal kinds are one
+//! spacing long ("long"), between a corner and a centre √3/2 spacings ("short"). Around each edge between two
+//! centres stand four tets.
 
 use crate::math::{Aabb, Vec3};
 
-/// Lattice edge from its owner by slot: 0–2 long along +x, +y, +z; 3–10 short from a centre to the corners of its cube.
+/// Lattice edge from its owner by slot: 0–2 long along +x, +y, +z; 3–10 short from a centre to the corners of
+/// its cube.
 pub(super) const SLOTS: u32 = 11;
 
 /// A box of `dims` cubes with the given edge length.
@@ -16,7 +18,8 @@ pub(super) struct Lattice {
 }
 
 impl Lattice {
-    /// Cubes around `bounds` with one empty layer, centred, so that a box of whole spacings has its sides on corners.
+    /// Cubes around `bounds` with one empty layer, centred, so that a box of whole spacings has its sides on
+    /// corners.
     pub(super) fn around(bounds: Aabb, spacing: f64) -> Lattice {
         // A size that is whole but for rounding needs no further layer.
         let inner = (bounds.extent() / spacing - Vec3::splat(1e-9)).ceil().max(Vec3::ONE);
@@ -114,8 +117,9 @@ impl Lattice {
         }
     }
 
-    /// The twelve tets that stand around the edges from the centre of a cube to the next centres along +x, +y, +z;
-    /// positively oriented, the long edges between corners 0 and 3, and 1 and 2. Fewer at the end of the lattice.
+    /// The twelve tets that stand around the edges from the centre of a cube to the next centres along +x,
+    /// +y, +z; positively oriented, the long edges between corners 0 and 3, and 1 and 2. Fewer at the end of
+    /// the lattice.
     pub(super) fn tets_of(&self, c: [u32; 3]) -> impl Iterator<Item = [u32; 4]> + '_ {
         (0..3).flat_map(move |axis| {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);

@@ -7,7 +7,8 @@ use std::f64::consts::PI;
 /// Measures of a tet mesh. A regular tet has dihedral angles of 70.5°.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TetQuality {
-    /// Smallest dihedral angle [rad], in [0, π]; near 0 the stiffness matrix is badly conditioned. π without tets.
+    /// Smallest dihedral angle [rad], in [0, π]; near 0 the stiffness matrix is badly conditioned. π without
+    /// tets.
     pub min_dihedral: f64,
     /// Largest dihedral angle [rad], in [0, π]; near π gradients are badly interpolated. 0 without tets.
     pub max_dihedral: f64,
@@ -52,8 +53,8 @@ pub fn tet_quality(mesh: &TetMesh) -> TetQuality {
 /// Edges of a tet, in the order of [`dihedral_angles`].
 const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
 
-/// The six dihedral angles [rad] at the edges 01, 02, 03, 12, 13, 23: between the half planes through the edge that
-/// hold the other two corners. A corner on the edge's line gives 0.
+/// The six dihedral angles [rad] at the edges 01, 02, 03, 12, 13, 23: between the half planes through the
+/// edge that hold the other two corners. A corner on the edge's line gives 0.
 pub(super) fn dihedral_angles(x: [Vec3; 4]) -> [f64; 6] {
     EDGES.map(|[a, b]| {
         let edge = x[b] - x[a];

@@ -1,9 +1,10 @@
-//! Makes a stuffed mesh clean: no crumbs, no vertex or edge at which the boundary touches itself, no unused vertices.
+//! Makes a stuffed mesh clean: no crumbs, no vertex or edge at which the boundary touches itself, no unused
+//! vertices.
 
 use crate::mesh::{TetMesh, boundary_triangles, connected_components, vertex_tets};
 
-/// Removes parts that touch nothing else and are smaller than half a lattice cube, unless that is all there is: what is
-/// left where a thin feature met one lattice node.
+/// Removes parts that touch nothing else and are smaller than half a lattice cube, unless that is all there
+/// is: what is left where a thin feature met one lattice node.
 pub(super) fn remove_crumbs(mesh: &mut TetMesh, spacing: f64) {
     let labels = connected_components(mesh.vertices.len(), &[], &mesh.tets);
     let mut volume = vec![0.0; mesh.vertices.len()];
@@ -17,10 +18,11 @@ pub(super) fn remove_crumbs(mesh: &mut TetMesh, spacing: f64) {
     }
 }
 
-/// Vertices at which the boundary is not one fan of triangles, ascending: there two parts of the body or of the outside
-/// touch in a point or an edge.
+/// Vertices at which the boundary is not one fan of triangles, ascending: there two parts of the body or of
+/// the outside touch in a point or an edge.
 pub(super) fn pinched_vertices(mesh: &TetMesh) -> Vec<u32> {
-    // Boundary triangles as (vertex, next, previous): around a manifold vertex the steps previous → next form one cycle.
+    // Boundary triangles as (vertex, next, previous): around a manifold vertex the steps previous → next form
+    // one cycle.
     let mut fans: Vec<[u32; 3]> = boundary_triangles(&mesh.tets)
         .into_iter()
         .flat_map(|[a, b, c]| [[a, b, c], [b, c, a], [c, a, b]])
@@ -48,8 +50,8 @@ fn is_one_cycle(fan: &[[u32; 3]]) -> bool {
     false
 }
 
-/// Removes tets until the boundary is a manifold: at each pinched vertex only the largest group of tets that hang
-/// together by faces stays; where all hang together, all go. Each round removes a tet, so this ends.
+/// Removes tets until the boundary is a manifold: at each pinched vertex only the largest group of tets that
+/// hang together by faces stays; where all hang together, all go. Each round removes a tet, so this ends.
 pub(super) fn make_boundary_manifold(mesh: &mut TetMesh) {
     loop {
         let pinched = pinched_vertices(mesh);

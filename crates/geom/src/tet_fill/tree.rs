@@ -1,4 +1,5 @@
-//! A small box tree for nearest-item queries: built once per filling, split at the median of the longest axis.
+//! A small box tree for nearest-item queries: built once per filling, split at the median of the longest
+//! axis.
 
 use crate::math::{Aabb, Vec3};
 
@@ -54,8 +55,8 @@ impl BoxTree {
         self.split(boxes, first + half, count - half);
     }
 
-    /// The item nearest to `p` and its squared distance [m²] by `item_distance_sq`; the smaller index among equals.
-    /// Nothing when the tree is empty.
+    /// The item nearest to `p` and its squared distance [m²] by `item_distance_sq`; the smaller index among
+    /// equals. Nothing when the tree is empty.
     pub(super) fn nearest(&self, p: Vec3, item_distance_sq: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
         let root = self.nodes.first()?;
         let mut best = (u32::MAX, f64::INFINITY);

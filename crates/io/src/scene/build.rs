@@ -98,6 +98,7 @@ impl Build<'_> {
             },
             relaxation: s.relaxation,
             chebyshev: s.chebyshev,
+            ..SolverSettings::default()
         }
     }
 

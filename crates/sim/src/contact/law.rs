@@ -49,7 +49,8 @@ mod tests {
             // Central differences: error e² E‴/6 plus rounding ε E/e; both far below 1e-5 of the force scale.
             assert!((force + slope).abs() <= 1e-5 * k * r, "d = {d}: {force} against {}", -slope);
         }
-        let (above, below) = (force_and_curvature(0.5 * r, k, r), force_and_curvature(0.5 * r * (1.0 - 1e-12), k, r));
+        let (above, below) =
+            (force_and_curvature(0.5 * r, k, r), force_and_curvature(0.5 * r * (1.0 - 1e-12), k, r));
         assert!((above.0 - below.0).abs() < 1e-9 * above.0 && (above.1 - below.1).abs() < 1e-9 * above.1);
     }
 }

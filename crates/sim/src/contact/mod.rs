@@ -7,7 +7,9 @@
 pub mod law;
 
 use crate::safe::{Detection, Geometry, Plane};
-use littoral_geom::distance::{TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle};
+use littoral_geom::distance::{
+    TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle,
+};
 use littoral_geom::math::{Mat3, Vec3, outer};
 use littoral_geom::mesh::Csr;
 use rayon::prelude::*;
@@ -144,8 +146,12 @@ impl ContactModel {
     ) -> Self {
         let surface = &geometry.surface;
         // Look-ups only: the order of the map is never used.
-        let index: HashMap<[u32; 2], u32> =
-            surface.edges.iter().enumerate().map(|(k, e)| ([e[0].min(e[1]), e[0].max(e[1])], k as u32)).collect();
+        let index: HashMap<[u32; 2], u32> = surface
+            .edges
+            .iter()
+            .enumerate()
+            .map(|(k, e)| ([e[0].min(e[1]), e[0].max(e[1])], k as u32))
+            .collect();
         let mut opposite = vec![[NONE; 2]; surface.edges.len()];
         let mut triangle_edges = Vec::with_capacity(surface.triangles.len());
         for t in &surface.triangles {
@@ -204,7 +210,13 @@ impl ContactModel {
     }
 
     /// The contact that a listed surface pair stands for, if any.
-    fn classify(&self, geometry: &Geometry, x: &[Vec3], plane: &Plane, triangle: Option<u32>) -> Option<(Kind, [u32; 4])> {
+    fn classify(
+        &self,
+        geometry: &Geometry,
+        x: &[Vec3],
+        plane: &Plane,
+        triangle: Option<u32>,
+    ) -> Option<(Kind, [u32; 4])> {
         let q = plane.points;
         let p = q.map(|v| x[v as usize]);
         if let Some(t) = triangle {
@@ -215,7 +227,8 @@ impl ContactModel {
                 TriangleRegion::Edge(k) => {
                     let edge = self.triangle_edges[t as usize][k as usize];
                     let [e0, e1] = geometry.surface.edges[edge as usize];
-                    self.owns_edge(x, edge, d, c.point, false).then_some((Kind::PointEdge, [q[0], e0, e1, q[0]]))
+                    self.owns_edge(x, edge, d, c.point, false)
+                        .then_some((Kind::PointEdge, [q[0], e0, e1, q[0]]))
                 }
                 TriangleRegion::Vertex(k) => {
                     let w = q[1 + k as usize];
@@ -246,21 +259,27 @@ impl ContactModel {
         let split = if kind == Kind::EdgeEdge { 2 } else { 1 };
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
-        let radius =
-            if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        let radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
         if radius <= 0.0 {
             return None;
         }
         let strongest = |f: &[f64]| q[..used].iter().map(|&v| f[v as usize]).fold(0.0_f64, f64::max);
-        let stiffness = self
-            .stiffness
-            .unwrap_or_else(|| (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic)));
+        let stiffness = self.stiffness.unwrap_or_else(|| {
+            (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
+        });
         let friction = (self.friction[a as usize] * self.friction[b as usize]).sqrt();
         Some(Contact { kind, points: q, radius, stiffness, friction })
     }
 
     /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s].
-    pub fn activate(&self, geometry: &Geometry, detection: &Detection, x: &[Vec3], h: f64, out: &mut Contacts) {
+    pub fn activate(
+        &self,
+        geometry: &Geometry,
+        detection: &Detection,
+        x: &[Vec3],
+        h: f64,
+        out: &mut Contacts,
+    ) {
         let planes = &detection.planes[..detection.surface_planes];
         let found: Vec<(Kind, [u32; 4])> = planes
             .par_iter()
@@ -268,10 +287,17 @@ impl ContactModel {
             .filter_map(|p| {
                 let (kind, q) = self.classify(geometry, x, p, (p.side_a == 1).then_some(p.primitives[1]))?;
                 if kind == Kind::EdgeEdge {
-                    let c = closest_edge_edge(x[q[0] as usize], x[q[1] as usize], x[q[2] as usize], x[q[3] as usize]);
+                    let c = closest_edge_edge(
+                        x[q[0] as usize],
+                        x[q[1] as usize],
+                        x[q[2] as usize],
+                        x[q[3] as usize],
+                    );
                     let d = c.point_a - c.point_b;
                     let [ea, eb] = p.primitives;
-                    if !self.owns_edge(x, ea, -d, c.point_a, true) || !self.owns_edge(x, eb, d, c.point_b, true) {
+                    if !self.owns_edge(x, ea, -d, c.point_a, true)
+                        || !self.owns_edge(x, eb, d, c.point_b, true)
+                    {
                         return None;
                     }
                 }
@@ -283,9 +309,8 @@ impl ContactModel {
         keyed.sort_unstable();
         keyed.dedup();
         out.list.clear();
-        out.list.par_extend(
-            keyed.par_iter().with_min_len(512).filter_map(|&(kind, q)| self.finish(kind, q, h)),
-        );
+        out.list
+            .par_extend(keyed.par_iter().with_min_len(512).filter_map(|&(kind, q)| self.finish(kind, q, h)));
         out.index(self.mass.len());
     }
 }
@@ -305,6 +330,14 @@ pub struct Slip<'a> {
     pub x_n: &'a [Vec3],
     /// Slip below which friction is regularised, ε_v h [m].
     pub epsilon: f64,
+}
+
+impl Slip<'_> {
+    /// f₁(y)/y [1/m] of the regularised Coulomb law for a slip y [m]: f₁ = y/ε (2 − y/ε) below ε, 1 above.
+    #[inline]
+    fn softened(&self, y: f64) -> f64 {
+        if y < self.epsilon { (2.0 - y / self.epsilon) / self.epsilon } else { 1.0 / y }
+    }
 }
 
 impl Contacts {
@@ -354,7 +387,8 @@ impl Contacts {
             if bridge.distance >= contact.radius || w == 0.0 {
                 continue;
             }
-            let (force, curvature) = law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let (force, curvature) =
+                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
             let together: f64 = (0..contact.used())
                 .filter(|&s| color_of[contact.points[s] as usize] == color_of[v as usize])
                 .map(|s| bridge.weights[s].abs())
@@ -371,15 +405,54 @@ impl Contacts {
                     u += bridge.weights[s] * (x[p] - slip.x_n[p]);
                 }
                 u -= n.dot(u) * n;
-                let y = u.length();
-                // f₁(y)/y of the regularised Coulomb law; 2/ε at rest.
-                let f1_over_y =
-                    if y < slip.epsilon { (2.0 - y / slip.epsilon) / slip.epsilon } else { 1.0 / y };
+                let f1_over_y = slip.softened(u.length());
                 gradient += (w * pull * f1_over_y) * u;
                 hessian += (Mat3::IDENTITY - outer(n, n)) * (share * pull * f1_over_y);
             }
         }
         (gradient, hessian)
+    }
+
+    /// Calls `visit(side, other, point, gradient, hessian)` for both sides of every acting contact between different
+    /// components: the contact point on that side, gradient [N] and positive semidefinite Hessian [N/m] there.
+    pub fn for_each_side(
+        &self,
+        x: &[Vec3],
+        slip: &Slip<'_>,
+        component: &[u32],
+        mut visit: impl FnMut(u32, u32, Vec3, Vec3, Mat3),
+    ) {
+        for contact in &self.list {
+            let split = if contact.kind == Kind::EdgeEdge { 2 } else { 1 };
+            let (a, b) = (component[contact.points[0] as usize], component[contact.points[split] as usize]);
+            if a == b {
+                continue;
+            }
+            let bridge = contact.bridge(x);
+            if bridge.distance >= contact.radius {
+                continue;
+            }
+            let (force, curvature) =
+                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let n = bridge.normal;
+            let (mut slid, mut point_a, mut point_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
+            for s in 0..contact.used() {
+                let (w, p) = (bridge.weights[s], contact.points[s] as usize);
+                slid += w * (x[p] - slip.x_n[p]);
+                if s < split {
+                    point_a += w * x[p];
+                } else {
+                    point_b -= w * x[p];
+                }
+            }
+            slid -= n.dot(slid) * n;
+            let drag = contact.friction * force * slip.softened(slid.length());
+            let gradient = drag * slid - force * n;
+            let nn = outer(n, n);
+            let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
+            visit(a, b, point_a, gradient, hessian);
+            visit(b, a, point_b, -gradient, hessian);
+        }
     }
 
     /// Number of contacts closer than their radius at `x`, and their energy [J].

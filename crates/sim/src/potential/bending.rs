@@ -126,9 +126,35 @@ impl Hinge {
         }
     }
 
+    /// `block`, compiled for each corner: what a corner does not need is not computed.
+    #[inline(always)]
+    fn corner_block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
+        // Turned by half about its middle the hinge is the same: corners 1 and 3 become 0 and 2.
+        let [x0, x1, x2, x3] = if corner == 0 || corner == 2 { *x } else { [x[1], x[0], x[3], x[2]] };
+        let e = x1 - x0;
+        let (from2, from3) = (x0 - x2, x0 - x3);
+        let (n1, n2) = (from2.cross(e), e.cross(from3));
+        let (n1_sq, n2_sq) = (n1.length_squared().max(self.floor), n2.length_squared().max(self.floor));
+        let length_sq = e.length_squared();
+        let length = length_sq.sqrt();
+        let angle = scalar::atan2(length * n1.dot(from3), n1.dot(n2));
+        // ∂θ/∂x = |e| times this.
+        let g = if corner >= 2 {
+            n1 * (-1.0 / n1_sq)
+        } else {
+            // (x₁−x₂)·e/|e|²|n₁|² and (x₁−x₃)·e/|e|²|n₂|² with one division.
+            let inverse = 1.0 / (n1_sq * n2_sq * length_sq).max(f64::MIN_POSITIVE);
+            let p = (from2.dot(e) + length_sq) * n2_sq * inverse;
+            let r = (from3.dot(e) + length_sq) * n1_sq * inverse;
+            p * n1 + r * n2
+        };
+        let stiffness = self.stiffness * (1.0 + self.ratio) * length_sq;
+        ((self.moment(angle) * length) * g, Sym::identity(0.0).plus(stiffness, g).full())
+    }
+
     /// ∂²θ/∂x∂x [rad/m²], by the product rule on ∂θ/∂x_k = p_k a₁ + r_k a₂, a = n/|n|².
     fn curvature(f: &Fold, x: &[Vec3; 4]) -> [[Mat3; 4]; 4] {
-        let unit = f.e / f.length;
+        let unit = f.e / f.length.max(f64::MIN_POSITIVE);
         let across = Mat3::IDENTITY - outer(unit, unit);
         // Slopes of the length of v along the edge, where v does not move: ∂(v·ê)/∂x₁ = −∂(v·ê)/∂x₀.
         let turning = |v: Vec3| across * v / f.length;
@@ -192,10 +218,12 @@ impl Potential<4> for Hinge {
     /// Gauss–Newton.
     #[inline]
     fn block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
-        let f = self.fold(x);
-        let g = Self::slope(&f, x, corner);
-        let h = Sym::identity(0.0).plus(self.stiffness * (1.0 + self.ratio), g);
-        (self.moment(f.angle) * g, h.full())
+        match corner {
+            0 => self.corner_block(x, 0),
+            1 => self.corner_block(x, 1),
+            2 => self.corner_block(x, 2),
+            _ => self.corner_block(x, 3),
+        }
     }
 
     fn lag(&mut self, x_n: &[Vec3; 4], h: f64) {

@@ -4,6 +4,7 @@
 //! since xⁿ along the normal nⁿ, linear between the corners: E = c A/(24h) [Σ uᵢ² + (Σ uᵢ)²].
 //! A triangle moving with normal velocity v feels −c A v nⁿ; tangential motion is free.
 
+use super::sym::Sym;
 use super::{ElementError, Potential, blocks};
 use littoral_geom::math::{Mat3, Vec3, outer};
 
@@ -59,7 +60,7 @@ impl Potential<3> for Drag {
     fn block(&self, x: &[Vec3; 3], corner: usize) -> (Vec3, Mat3) {
         let (u, sum) = self.normal_displacements(x);
         let force = self.weight * (u[corner] + sum) * self.normal;
-        (force, outer(self.normal, 2.0 * self.weight * self.normal))
+        (force, Sym::identity(0.0).plus(2.0 * self.weight, self.normal).full())
     }
 
     fn lag(&mut self, x_n: &[Vec3; 3], h: f64) {

@@ -138,8 +138,8 @@ impl Sheet {
     /// St. Venant energy [J] of edge differences Δ: (λ+2μ)/8 tr²M − μ/2 det M.
     fn strain_energy(&self, d: [f64; 3]) -> f64 {
         let tr = self.trace(d);
-        let heron = 2.0 * (d[0] * d[1] + d[1] * d[2] + d[2] * d[0])
-            - (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        let heron =
+            2.0 * (d[0] * d[1] + d[1] * d[2] + d[2] * d[0]) - (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         0.125 * ((self.lambda + 2.0 * self.mu) * tr * tr - self.mu * self.metric * heron)
     }
 
@@ -294,11 +294,8 @@ impl NeoHookeanMembrane {
     fn area(&self, normal: Vec3) -> (f64, AreaLaw) {
         let n_sq = normal.length_squared();
         let j_sq = n_sq * self.sheet.metric;
-        let inverse = if j_sq > VANISHED * VANISHED {
-            1.0 / n_sq
-        } else {
-            self.sheet.metric / (VANISHED * VANISHED)
-        };
+        let inverse =
+            if j_sq > VANISHED * VANISHED { 1.0 / n_sq } else { self.sheet.metric / (VANISHED * VANISHED) };
         (inverse, self.area_law(j_sq))
     }
 
@@ -321,6 +318,29 @@ impl NeoHookeanMembrane {
                 + outer(z[i], z[j]) * law.second
                 + curvature * law.first
         })
+    }
+
+    /// `block`, compiled for each corner: an index known beforehand keeps the points in registers.
+    #[inline(always)]
+    fn corner_block(&self, x: &[Vec3; 3], corner: usize) -> (Vec3, Mat3) {
+        let s = &self.sheet;
+        let c = s.corner(x, corner);
+        let normal = c.to_j.cross(c.to_k);
+        let (inverse, law) = self.area(normal);
+        let z = inverse * normal.cross(c.opposite);
+        let y = inverse * normal;
+        let mut gradient = s.mu * c.u + law.first * z;
+
+        // Eigenvectors: N with μ|∇φ|² + J p′ |e|²/|N|², z with μ|∇φ|² + J² p″|z|², and the edge with μ|∇φ|².
+        let along = s.mu * c.stiffness;
+        let across = (law.first * c.opposite.length_squared()).max(-along * normal.length_squared());
+        let mut h = Sym::identity(along).plus(law.second.max(0.0), z).plus(across, y);
+        if s.ratio > 0.0 {
+            let t = s.tensions(s.gained(Sheet::squares(&c, corner)));
+            gradient += (0.5 * s.ratio) * (t[c.k] * c.to_j + t[c.j] * c.to_k);
+            h = s.plus_strain_block(h, &c, s.ratio);
+        }
+        (gradient, h.full())
     }
 }
 
@@ -356,24 +376,11 @@ impl Potential<3> for NeoHookeanMembrane {
     /// Gauss–Newton.
     #[inline]
     fn block(&self, x: &[Vec3; 3], corner: usize) -> (Vec3, Mat3) {
-        let s = &self.sheet;
-        let c = s.corner(x, corner);
-        let normal = c.to_j.cross(c.to_k);
-        let (inverse, law) = self.area(normal);
-        let z = inverse * normal.cross(c.opposite);
-        let y = inverse * normal;
-        let mut gradient = s.mu * c.u + law.first * z;
-
-        // Eigenvectors: N with μ|∇φ|² + J p′ |e|²/|N|², z with μ|∇φ|² + J² p″|z|², and the edge with μ|∇φ|².
-        let along = s.mu * c.stiffness;
-        let across = (law.first * c.opposite.length_squared()).max(-along * normal.length_squared());
-        let mut h = Sym::identity(along).plus(law.second.max(0.0), z).plus(across, y);
-        if s.ratio > 0.0 {
-            let t = s.tensions(s.gained(Sheet::squares(&c, corner)));
-            gradient += (0.5 * s.ratio) * (t[c.k] * c.to_j + t[c.j] * c.to_k);
-            h = s.plus_strain_block(h, &c, s.ratio);
+        match corner {
+            0 => self.corner_block(x, 0),
+            1 => self.corner_block(x, 1),
+            _ => self.corner_block(x, 2),
         }
-        (gradient, h.full())
     }
 
     fn lag(&mut self, x_n: &[Vec3; 3], h: f64) {
@@ -398,6 +405,23 @@ impl StVenantMembrane {
     #[inline(always)]
     fn strained(&self, sq: [f64; 3]) -> [f64; 3] {
         [0, 1, 2].map(|c| sq[c] - self.rest_sq[c])
+    }
+
+    /// `block`, compiled for each corner: an index known beforehand keeps the points in registers.
+    #[inline(always)]
+    fn corner_block(&self, x: &[Vec3; 3], corner: usize) -> (Vec3, Mat3) {
+        let s = &self.sheet;
+        let c = s.corner(x, corner);
+        let sq = Sheet::squares(&c, corner);
+        let mut t = s.tensions(self.strained(sq));
+        let tension = 0.5 * (t[c.j] + t[c.k]).max(0.0);
+        if s.ratio > 0.0 {
+            let rate = s.tensions(s.gained(sq));
+            t = [0, 1, 2].map(|c| t[c] + s.ratio * rate[c]);
+        }
+        let gradient = 0.5 * (t[c.k] * c.to_j + t[c.j] * c.to_k);
+        let h = s.plus_strain_block(Sym::identity(tension), &c, 1.0 + s.ratio);
+        (gradient, h.full())
     }
 }
 
@@ -431,18 +455,11 @@ impl Potential<3> for StVenantMembrane {
     /// Gauss–Newton, with the sum of the elastic edge tensions where it is positive.
     #[inline]
     fn block(&self, x: &[Vec3; 3], corner: usize) -> (Vec3, Mat3) {
-        let s = &self.sheet;
-        let c = s.corner(x, corner);
-        let sq = Sheet::squares(&c, corner);
-        let mut t = s.tensions(self.strained(sq));
-        let tension = 0.5 * (t[c.j] + t[c.k]).max(0.0);
-        if s.ratio > 0.0 {
-            let rate = s.tensions(s.gained(sq));
-            t = [0, 1, 2].map(|c| t[c] + s.ratio * rate[c]);
+        match corner {
+            0 => self.corner_block(x, 0),
+            1 => self.corner_block(x, 1),
+            _ => self.corner_block(x, 2),
         }
-        let gradient = 0.5 * (t[c.k] * c.to_j + t[c.j] * c.to_k);
-        let h = s.plus_strain_block(Sym::identity(tension), &c, 1.0 + s.ratio);
-        (gradient, h.full())
     }
 
     fn lag(&mut self, x_n: &[Vec3; 3], h: f64) {

@@ -13,6 +13,8 @@
 pub(crate) mod check;
 
 pub mod bending;
+#[cfg(test)]
+mod calibration;
 pub mod drag;
 pub mod gravity;
 pub mod inertia;
@@ -127,7 +129,9 @@ impl<P: Potential<N>, const N: usize> Term<P, N> {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ElementError {
     /// A rest triangle without area.
-    #[error("triangle without area at rest (area {area:e} m², longest edge {longest:e} m): remove or merge it")]
+    #[error(
+        "triangle without area at rest (area {area:e} m², longest edge {longest:e} m): remove or merge it"
+    )]
     ZeroArea {
         /// Rest area [m²].
         area: f64,

@@ -68,9 +68,8 @@ impl Solid {
             return Err(ElementError::NoVolume { volume });
         }
         let inverse_volume = 1.0 / (6.0 * volume);
-        let shape = FACES.map(|[j, k, l]| {
-            (x_rest[l] - x_rest[j]).cross(x_rest[k] - x_rest[j]) * inverse_volume
-        });
+        let shape =
+            FACES.map(|[j, k, l]| (x_rest[l] - x_rest[j]).cross(x_rest[k] - x_rest[j]) * inverse_volume);
         Ok(Solid {
             shape,
             inverse_volume,
@@ -93,11 +92,7 @@ impl Solid {
     fn deformation(&self, x: &[Vec3; 4]) -> Mat3 {
         let (a, b, c) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
         let [_, p, q, r] = self.shape;
-        Mat3::from_cols(
-            p.x * a + q.x * b + r.x * c,
-            p.y * a + q.y * b + r.y * c,
-            p.z * a + q.z * b + r.z * c,
-        )
+        Mat3::from_cols(p.x * a + q.x * b + r.x * c, p.y * a + q.y * b + r.y * c, p.z * a + q.z * b + r.z * c)
     }
 
     #[inline(always)]
@@ -186,6 +181,18 @@ impl StableNeoHookeanTet {
         let lambda = solid.lambda + solid.mu;
         Ok(StableNeoHookeanTet { lambda, alpha: 1.0 + solid.mu / lambda, solid })
     }
+
+    /// `block`, compiled for each corner: an index known beforehand keeps the points in registers.
+    #[inline(always)]
+    fn corner_block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
+        let c = self.solid.corner(x, corner);
+        let mut gradient = self.solid.mu * c.u + (self.lambda * (c.j - self.alpha)) * c.w;
+        let mut h = Sym::identity(self.solid.mu * c.m.length_squared()).plus(self.lambda, c.w);
+        if self.solid.ratio > 0.0 {
+            h = self.solid.add_damping(&c, &mut gradient, h);
+        }
+        (gradient, h.full())
+    }
 }
 
 impl Potential<4> for StableNeoHookeanTet {
@@ -237,13 +244,12 @@ impl Potential<4> for StableNeoHookeanTet {
     /// Elastic part exact: it is positive definite. Damping: Gauss–Newton.
     #[inline]
     fn block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
-        let c = self.solid.corner(x, corner);
-        let mut gradient = self.solid.mu * c.u + (self.lambda * (c.j - self.alpha)) * c.w;
-        let mut h = Sym::identity(self.solid.mu * c.m.length_squared()).plus(self.lambda, c.w);
-        if self.solid.ratio > 0.0 {
-            h = self.solid.add_damping(&c, &mut gradient, h);
+        match corner {
+            0 => self.corner_block(x, 0),
+            1 => self.corner_block(x, 1),
+            2 => self.corner_block(x, 2),
+            _ => self.corner_block(x, 3),
         }
-        (gradient, h.full())
     }
 
     fn lag(&mut self, x_n: &[Vec3; 4], h: f64) {
@@ -284,6 +290,20 @@ impl FixedCorotatedTet {
         };
         tet_hessian(&self.solid.shape, &d, &law, clamp)
     }
+
+    /// `block`, compiled for each corner: an index known beforehand keeps the points in registers.
+    #[inline(always)]
+    fn corner_block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
+        let c = self.solid.corner(x, corner);
+        let two_mu = 2.0 * self.solid.mu;
+        let stretch = c.u - polar_rotation(c.f) * c.m;
+        let mut gradient = two_mu * stretch + (self.solid.lambda * (c.j - 1.0)) * c.w;
+        let mut h = Sym::identity(two_mu * c.m.length_squared()).plus(self.solid.lambda, c.w);
+        if self.solid.ratio > 0.0 {
+            h = self.solid.add_damping(&c, &mut gradient, h);
+        }
+        (gradient, h.full())
+    }
 }
 
 /// Off-diagonal part `pressure` σ_k of A_ij, from ∂²J/∂σᵢ∂σⱼ = σ_k.
@@ -320,15 +340,12 @@ impl Potential<4> for FixedCorotatedTet {
     /// Elastic part: with R fixed, an upper bound of the exact block. Damping: Gauss–Newton.
     #[inline]
     fn block(&self, x: &[Vec3; 4], corner: usize) -> (Vec3, Mat3) {
-        let c = self.solid.corner(x, corner);
-        let two_mu = 2.0 * self.solid.mu;
-        let stretch = c.u - polar_rotation(c.f) * c.m;
-        let mut gradient = two_mu * stretch + (self.solid.lambda * (c.j - 1.0)) * c.w;
-        let mut h = Sym::identity(two_mu * c.m.length_squared()).plus(self.solid.lambda, c.w);
-        if self.solid.ratio > 0.0 {
-            h = self.solid.add_damping(&c, &mut gradient, h);
+        match corner {
+            0 => self.corner_block(x, 0),
+            1 => self.corner_block(x, 1),
+            2 => self.corner_block(x, 2),
+            _ => self.corner_block(x, 3),
         }
-        (gradient, h.full())
     }
 
     fn lag(&mut self, x_n: &[Vec3; 4], h: f64) {

@@ -124,12 +124,8 @@ impl Detector {
         }));
         out.surface_planes = out.planes.len();
         let reach = &self.reach;
-        let inside: Vec<Plane> = geometry
-            .tets
-            .par_iter()
-            .with_min_len(256)
-            .flat_map_iter(|t| tet_planes(x, reach, *t))
-            .collect();
+        let inside: Vec<Plane> =
+            geometry.tets.par_iter().with_min_len(256).flat_map_iter(|t| tet_planes(x, reach, *t)).collect();
         out.planes.extend(inside);
     }
 }
@@ -242,12 +238,7 @@ fn frames(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>) -> Vec<V
 }
 
 /// Everywhere the points of each component may be while the frame moves, with the contact radius around.
-fn swept_boxes(
-    geometry: &Geometry,
-    x: &[Vec3],
-    prediction: &Prediction<'_>,
-    travel: &[Vec3],
-) -> Vec<Aabb> {
+fn swept_boxes(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, travel: &[Vec3]) -> Vec<Aabb> {
     let mut boxes = vec![Aabb::EMPTY; travel.len()];
     for (v, &c) in geometry.component.iter().enumerate() {
         let b = &mut boxes[c as usize];

@@ -7,7 +7,8 @@ use crate::kinematic::PrescribedSet;
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane, StableNeoHookeanTet,
+    Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
+    StableNeoHookeanTet,
 };
 use crate::safe::Geometry;
 use crate::simulation::Simulation;
@@ -86,7 +87,10 @@ fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
         return wrong("contact.friction", format!("must not be negative, found {}", c.friction));
     }
     if !(c.friction_speed > 0.0 && c.friction_speed.is_finite()) {
-        return wrong("contact.friction_speed", format!("must be a positive speed, found {}", c.friction_speed));
+        return wrong(
+            "contact.friction_speed",
+            format!("must be a positive speed, found {}", c.friction_speed),
+        );
     }
     if c.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
         return wrong("contact.stiffness", format!("must be positive, found {:?}", c.stiffness));
@@ -255,7 +259,9 @@ impl Assembly {
         let range = first as usize..self.x.len();
         if let Some(k) = range.clone().find(|&v| self.mass[v] <= 0.0) {
             let k = k - first as usize;
-            return Err(refuse(format!("vertex {k} belongs to no element: drop loose vertices from the mesh")));
+            return Err(refuse(format!(
+                "vertex {k} belongs to no element: drop loose vertices from the mesh"
+            )));
         }
         let total: f64 = self.mass[range.clone()].iter().sum();
         let center = range.clone().map(|v| self.mass[v] * self.x[v]).sum::<Vec3>() / total;
@@ -310,7 +316,9 @@ impl Assembly {
         }
         let mut ends: Vec<(u32, u32)> = stencils
             .iter()
-            .flat_map(|s| s.iter().flat_map(move |&a| s.iter().filter(move |&&b| a != b).map(move |&b| (a, b))))
+            .flat_map(|s| {
+                s.iter().flat_map(move |&a| s.iter().filter(move |&&b| a != b).map(move |&b| (a, b)))
+            })
             .collect();
         ends.sort_unstable();
         ends.dedup();
@@ -419,7 +427,9 @@ fn check_elastic(placement: &Placement, young: f64, poisson: f64, damping: f64) 
     check_positive(placement, "young [Pa]", young)?;
     let refuse = |what: String| Err(SceneError::Object { object: placement.name.clone(), what });
     if !(poisson > -1.0 && poisson < 0.5) {
-        return refuse(format!("poisson must lie between −1 and 0.5, found {poisson}: 0.49 is nearly incompressible"));
+        return refuse(format!(
+            "poisson must lie between −1 and 0.5, found {poisson}: 0.49 is nearly incompressible"
+        ));
     }
     if !(damping >= 0.0 && damping.is_finite()) {
         return refuse(format!("damping [s] must not be negative, found {damping}"));
@@ -455,7 +465,12 @@ fn check_motion(placement: &Placement, motion: &Motion, count: usize) -> Result<
             if finite && center.is_finite() { Ok(()) } else { refuse("a keyframe is not finite".into()) }
         }
         Motion::Twist { center, spin, velocity, start, stop } => {
-            if center.is_finite() && spin.is_finite() && velocity.is_finite() && start.is_finite() && stop >= start {
+            if center.is_finite()
+                && spin.is_finite()
+                && velocity.is_finite()
+                && start.is_finite()
+                && stop >= start
+            {
                 Ok(())
             } else {
                 refuse("a twist needs finite numbers and stop ≥ start".into())

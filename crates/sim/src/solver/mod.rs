@@ -1,3 +1,4 @@
 //! Solvers of the implicit step.
 
 pub mod descent;
+pub mod rigid;

@@ -10,6 +10,7 @@ use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, Prediction, SafePositions};
 use crate::settings::SolverSettings;
 use crate::solver::descent::Objective;
+use crate::solver::rigid::RigidCorrection;
 use crate::system::System;
 use crate::truncation::{Cut, Request, Truncator};
 use littoral_geom::math::{Mat3, Vec3};
@@ -29,6 +30,9 @@ const MARGIN: f64 = 0.5;
 /// Room for a point's next moves, as a multiple of its last one.
 const MOVE_MARGIN: f64 = 2.0;
 
+/// Shares of the initial guess that are tried.
+const GUESS_SHARES: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.0];
+
 /// Points a parallel descent task takes at least.
 const TASK: usize = 64;
 
@@ -41,6 +45,7 @@ pub struct VbdDat {
     detection: Detection,
     contacts: Contacts,
     dx: Displacement,
+    rigid: RigidCorrection,
     work: Work,
 }
 
@@ -79,13 +84,20 @@ impl VbdDat {
             detection: Detection::unlimited(x),
             contacts: Contacts::default(),
             dx: Displacement::zero(x),
+            rigid: RigidCorrection::default(),
             work: Work::default(),
             settings,
         }
     }
 
     /// Advances `state`, whose positions are those of `x`, by `h` [s].
-    pub fn step(&mut self, system: &mut System, x: &mut SafePositions, state: &mut Snapshot, h: f64) -> StepReport {
+    pub fn step(
+        &mut self,
+        system: &mut System,
+        x: &mut SafePositions,
+        state: &mut Snapshot,
+        h: f64,
+    ) -> StepReport {
         let start = Instant::now();
         let mut report = StepReport { h, time: state.time + h, kept_motion: 1.0, ..StepReport::default() };
         let mut cuts = Cut::default();
@@ -108,7 +120,8 @@ impl VbdDat {
         report.iterations = self.settings.iterations;
         report.truncated = last.truncated + last.bounded;
         report.contacts = self.contacts.active(&self.work.current).0;
-        let moves: f64 = system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
+        let moves: f64 =
+            system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);
         report.residual = (moves / count as f64).sqrt() / h;
         x.commit(&self.detection, &mut self.dx);
@@ -157,6 +170,45 @@ impl VbdDat {
         }
         work.last_move.clear();
         work.last_move.resize(n, 0.0);
+        self.rigid.begin(system, &self.work.held);
+        self.temper_guess(system, x.as_slice(), h);
+    }
+
+    /// Scales the guess of each component back where following it would cost more elastic energy than it gains:
+    /// the start of the sweeps then never has a higher objective than standing still, so that an unfinished solve
+    /// cannot feed energy in.
+    fn temper_guess(&mut self, system: &System, x: &[Vec3], h: f64) {
+        let component = &system.geometry.component;
+        let count = system.geometry.prescribed.len();
+        let Work { y, wanted, held, .. } = &mut self.work;
+        let mut best = vec![(f64::INFINITY, 1.0); count];
+        let mut trial = vec![Vec3::ZERO; x.len()];
+        for share in GUESS_SHARES {
+            let mut sums = vec![0.0; count];
+            for v in 0..x.len() {
+                let s = if held[v] { 1.0 } else { share };
+                trial[v] = x[v] + s * wanted[v];
+                if !held[v] {
+                    sums[component[v] as usize] +=
+                        0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
+                }
+            }
+            system.elastic.value_by_component(&trial, component, &mut sums);
+            for (b, g) in best.iter_mut().zip(&sums) {
+                if *g < b.0 {
+                    *b = (*g, share);
+                }
+            }
+            // The whole guess is kept unless it costs: no need to look further.
+            if share == 1.0 && !self.settings.tempered {
+                break;
+            }
+        }
+        for v in 0..x.len() {
+            if !held[v] {
+                wanted[v] *= best[component[v] as usize].1;
+            }
+        }
     }
 
     /// Detects and applies the initial guess, going on while budgets or far pairs cut it.
@@ -173,7 +225,9 @@ impl VbdDat {
             self.guess_margins(system, h);
             self.detect(system, x, h, report);
             let start = Instant::now();
-            for (p, (w, f)) in self.dx.edit().iter_mut().zip(self.work.wanted.iter().zip(&self.detection.frame)) {
+            for (p, (w, f)) in
+                self.dx.edit().iter_mut().zip(self.work.wanted.iter().zip(&self.detection.frame))
+            {
                 *p = *w - *f;
             }
             let request = Request {
@@ -310,6 +364,32 @@ impl VbdDat {
     ) -> Cut {
         let mut total = Cut::default();
         let project = self.settings.truncation == crate::settings::Truncation::Project;
+        if self.settings.rigid_correction && !self.rigid.points.is_empty() {
+            let start = Instant::now();
+            let slip = Slip { x_n: &state.x, epsilon: system.friction_speed * h };
+            self.rigid.propose(
+                system,
+                &self.contacts,
+                &slip,
+                &self.work.current,
+                &self.work.y,
+                1.0 / (h * h),
+                self.dx.edit(),
+            );
+            let request = Request {
+                moved: &self.rigid.points,
+                groups: &system.geometry.component,
+                group_count: system.geometry.prescribed.len(),
+                ..Request::default()
+            };
+            let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+            total = total.plus(cut);
+            for &v in &self.rigid.points {
+                let i = v as usize;
+                self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
+            }
+            report.phases.forces += start.elapsed().as_secs_f64();
+        }
         for color in &system.colors {
             let start = Instant::now();
             let objective = Objective {
@@ -469,7 +549,14 @@ impl Clocks {
     }
 
     /// Moves the clocks on by the fraction of the way that was kept.
-    fn advance(&self, system: &System, state: &mut Snapshot, dx: &Displacement, detection: &Detection, h: f64) {
+    fn advance(
+        &self,
+        system: &System,
+        state: &mut Snapshot,
+        dx: &Displacement,
+        detection: &Detection,
+        h: f64,
+    ) {
         for (k, set) in system.prescribed.iter().enumerate() {
             if !set.acts(state.time) {
                 continue;

@@ -294,5 +294,11 @@ fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule, v: u32, p: V
     let kept = a + s * (inside - a);
     let wanted = (p - a).length();
     let t = if wanted > 0.0 { ((kept - a).length() / wanted).min(1.0) } else { 1.0 };
-    Outcome { kept, t, by_plane, by_box: s < 1.0, far: by_plane && 2.0 * detection.free_radius[i] > 2.0 * rule.keep }
+    Outcome {
+        kept,
+        t,
+        by_plane,
+        by_box: s < 1.0,
+        far: by_plane && 2.0 * detection.free_radius[i] > 2.0 * rule.keep,
+    }
 }

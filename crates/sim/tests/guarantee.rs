@@ -1,0 +1,15 @@
+//! The guarantee: whatever is proposed, accepted paths pass through nothing [Chen 2026, §4].
+
+#[path = "guarantee/oracle.rs"]
+mod oracle;
+#[path = "guarantee/play.rs"]
+mod play;
+#[path = "guarantee/scenes.rs"]
+mod scenes;
+
+#[path = "guarantee/property.rs"]
+mod property;
+#[path = "guarantee/named.rs"]
+mod named;
+#[path = "guarantee/seal.rs"]
+mod seal;
