@@ -65,8 +65,8 @@ pub fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
         Measure::Center(axis) => axis.of(center(sim, object)),
         Measure::MaxSpeed => v.iter().map(|v| v.length()).fold(0.0, f64::max),
         Measure::MeanSpeed => v.iter().map(|v| v.length()).sum::<f64>() / v.len() as f64,
-        Measure::VolumeRatio => volume(sim, object, &sim.state().x) / volume(sim, object, sim.initial_positions()),
-        Measure::AreaRatio => area(sim, object, &sim.state().x) / area(sim, object, sim.initial_positions()),
+        Measure::VolumeRatio => volume(sim, object, &sim.state().x) / volume(sim, object, sim.x_rest()),
+        Measure::AreaRatio => area(sim, object, &sim.state().x) / area(sim, object, sim.x_rest()),
         Measure::StretchMax => stretch_max(sim, object),
         Measure::LagMax => {
             let index = sim.objects().iter().position(|o| o.name == object.name);
@@ -121,6 +121,6 @@ fn stretch_max(sim: &Simulation, object: &Object) -> f64 {
         a.distance(b)
     };
     (unique_edges(&triangles).into_iter())
-        .map(|e| length(&sim.state().x, e) / length(sim.initial_positions(), e))
+        .map(|e| length(&sim.state().x, e) / length(sim.x_rest(), e))
         .fold(0.0, f64::max)
 }
