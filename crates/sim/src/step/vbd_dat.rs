@@ -32,6 +32,10 @@ const HELD_KEEP: f64 = 1e-3;
 /// Smaller: more detections near rest. Larger: more pairs to look at.
 const MARGIN: f64 = 0.1;
 
+/// Share of the points that may wait at their budgets for the next regular detection. Smaller: more detections.
+/// Larger: sudden motions spread over more sweeps. The published share of offset geometric contact.
+const BOUNDED: f64 = 0.01;
+
 /// Room for a point's next moves, as a multiple of its last one.
 const MOVE_MARGIN: f64 = 3.0;
 
@@ -115,12 +119,14 @@ impl VbdDat {
         self.guess(system, x, state, h, &mut report, &mut cuts);
 
         let mut last = Cut::default();
+        let points: usize = system.colors.iter().map(Vec::len).sum();
+        let patience = (BOUNDED * points as f64) as u32;
         for sweep in 0..self.settings.iterations {
             // Where nothing is listed, budgets alone say when to look again.
             let due = sweep > 0
                 && sweep % self.settings.detect_every == 0
                 && self.detection.planes.iter().any(|p| p.surface);
-            if due || last.bounded > 0 || (sweep > 0 && self.lagging(system, x, state, h)) {
+            if due || last.bounded > patience || (sweep > 0 && self.lagging(system, x, state, h)) {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
             }
