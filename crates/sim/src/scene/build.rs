@@ -3,7 +3,7 @@
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
 use crate::contact::{ContactModel, ContactPoints};
 use crate::elastic::{Elastic, ElasticTerms};
-use crate::kinematic::PrescribedSet;
+use crate::kinematic::{MEMORY, PrescribedSet};
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::potential::{
@@ -244,6 +244,7 @@ impl Assembly {
             self.prescribed.push(PrescribedSet {
                 points: (first..first + mesh.vertices.len() as u32).collect(),
                 x0: mesh.vertices.clone(),
+                top_speed: motion.top_speed(&mesh.vertices),
                 motion,
                 release: f64::INFINITY,
                 rigid: true,
@@ -279,8 +280,10 @@ impl Assembly {
                 self.v[(first + k) as usize] = Vec3::ZERO;
             }
             let points: Vec<u32> = pin.vertices.iter().map(|k| k + first).collect();
+            let x0: Vec<Vec3> = points.iter().map(|&v| self.x[v as usize]).collect();
             self.prescribed.push(PrescribedSet {
-                x0: points.iter().map(|&v| self.x[v as usize]).collect(),
+                top_speed: pin.motion.top_speed(&x0),
+                x0,
                 points,
                 motion: pin.motion.clone(),
                 release: pin.release.unwrap_or(f64::INFINITY),
@@ -341,6 +344,10 @@ impl Assembly {
         };
         let friction = self.objects.iter().map(|o| o.friction).collect();
         let contact_model = ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius);
+        let mut memory = vec![0.0; MEMORY * self.prescribed.len()];
+        for (set, numbers) in self.prescribed.iter().zip(memory.chunks_exact_mut(MEMORY)) {
+            set.start().write(numbers);
+        }
         let state = Snapshot {
             time: 0.0,
             step: 0,
@@ -349,7 +356,7 @@ impl Assembly {
             // As if gravity had acted freely before the first step: the guess starts as free flight.
             v_before: self.v.iter().map(|v| *v - gravity * solver.step.unwrap_or(1.0 / 240.0)).collect(),
             lag_max: vec![0.0; self.objects.len()],
-            memory: vec![0.0; self.prescribed.len()],
+            memory,
         };
         let system = System {
             objects: self.objects,
