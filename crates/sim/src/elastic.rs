@@ -1,7 +1,7 @@
 //! All elastic and dissipative elements of a model, each kind with the list of elements at every point.
 
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
+    Collapse, Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
     StableNeoHookeanTet, Term,
 };
 use littoral_geom::math::{Mat3, Vec3};
@@ -62,6 +62,8 @@ pub struct Elastic {
     pub tets: Incident<StableNeoHookeanTet, 4>,
     /// Fixed corotated tets.
     pub corotated: Incident<FixedCorotatedTet, 4>,
+    /// Barriers against collapse of tets.
+    pub collapses: Incident<Collapse, 4>,
     /// Springs.
     pub springs: Incident<Spring, 2>,
     /// Air drag.
@@ -81,6 +83,8 @@ pub struct ElasticTerms {
     pub tets: Term<StableNeoHookeanTet, 4>,
     /// Fixed corotated tets.
     pub corotated: Term<FixedCorotatedTet, 4>,
+    /// Barriers against collapse of tets.
+    pub collapses: Term<Collapse, 4>,
     /// Springs.
     pub springs: Term<Spring, 2>,
     /// Air drag.
@@ -112,6 +116,10 @@ macro_rules! each {
             $body
         }
         {
+            let $term = all.collapses;
+            $body
+        }
+        {
             let $term = all.springs;
             $body
         }
@@ -129,6 +137,7 @@ struct Refs<'a> {
     hinges: &'a Incident<Hinge, 4>,
     tets: &'a Incident<StableNeoHookeanTet, 4>,
     corotated: &'a Incident<FixedCorotatedTet, 4>,
+    collapses: &'a Incident<Collapse, 4>,
     springs: &'a Incident<Spring, 2>,
     drags: &'a Incident<Drag, 3>,
 }
@@ -142,14 +151,15 @@ impl Elastic {
             hinges: Incident::new(terms.hinges, n),
             tets: Incident::new(terms.tets, n),
             corotated: Incident::new(terms.corotated, n),
+            collapses: Incident::new(terms.collapses, n),
             springs: Incident::new(terms.springs, n),
             drags: Incident::new(terms.drags, n),
         }
     }
 
     fn refs(&self) -> Refs<'_> {
-        let Elastic { membranes, venant, hinges, tets, corotated, springs, drags } = self;
-        Refs { membranes, venant, hinges, tets, corotated, springs, drags }
+        let Elastic { membranes, venant, hinges, tets, corotated, collapses, springs, drags } = self;
+        Refs { membranes, venant, hinges, tets, corotated, collapses, springs, drags }
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.

@@ -130,6 +130,9 @@ const INERTIA: f64 = 4.0;
 /// ... and must not be much softer than what it pushes: k ≥ ELASTIC · (elastic stiffness of the point).
 const ELASTIC: f64 = 0.2;
 
+/// Contacts with colliders are stiffer by this factor, so that a pressing plate compresses the body, not the contact.
+const COLLIDER: f64 = 10.0;
+
 /// Per-point numbers a contact model is made of.
 #[derive(Clone, Debug, Default)]
 pub struct ContactPoints {
@@ -291,8 +294,13 @@ impl ContactModel {
             return None;
         }
         let strongest = |f: &[f64]| q[..used].iter().map(|&v| f[v as usize]).fold(0.0_f64, f64::max);
+        // A collider does not yield, so nothing is slowed by pressing on it harder.
+        let firm = [&q[..split], &q[split..used]]
+            .iter()
+            .any(|side| side.iter().all(|&v| self.mass[v as usize] == 0.0));
+        let scale = if firm { COLLIDER } else { 1.0 };
         let stiffness = self.stiffness.unwrap_or_else(|| {
-            (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
+            scale * (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
         });
         let friction = (self.friction[a as usize] * self.friction[b as usize]).sqrt();
         Some(Contact { kind, points: q, radius, stiffness, friction })

@@ -15,6 +15,7 @@ pub(crate) mod check;
 pub mod bending;
 #[cfg(test)]
 mod calibration;
+pub mod collapse;
 pub mod drag;
 pub mod gravity;
 pub mod inertia;
@@ -27,6 +28,7 @@ pub mod tet;
 mod tet_modes;
 
 pub use bending::Hinge;
+pub use collapse::Collapse;
 pub use drag::Drag;
 pub use gravity::Gravity;
 pub use inertia::Inertia;

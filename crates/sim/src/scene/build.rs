@@ -7,7 +7,7 @@ use crate::kinematic::{MEMORY, PrescribedSet};
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
+    Collapse, Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
     StableNeoHookeanTet,
 };
 use crate::safe::Geometry;
@@ -220,6 +220,7 @@ impl Assembly {
                     self.terms.corotated.push(points, element);
                 }
             }
+            self.terms.collapses.push(points, Collapse::new(rest, young, poisson).map_err(failed)?);
             let share = material.density * tet_volume(rest) / 4.0;
             for p in points {
                 self.mass[p as usize] += share;
