@@ -339,6 +339,7 @@ impl Assembly {
         };
         let points = ContactPoints {
             object: self.object_of,
+            driven: groups.iter().map(|&g| g != NO_GROUP).collect(),
             mass: self.mass.clone(),
             elastic: (0..n).map(at_rest).collect(),
             rest: self.x.clone(),

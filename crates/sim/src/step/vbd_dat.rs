@@ -25,9 +25,9 @@ const GUESS_ROUNDS: usize = 4;
 /// Share of the contact radius that the initial guess leaves free where it can.
 const GUESS_KEEP: f64 = 0.5;
 
-/// Prescribed points come no nearer than this share of the contact radius. The force between grows like the inverse
-/// distance, so this bounds how hard a collider can push: smaller pushes harder, at more sweeps to push back.
-const HELD_KEEP: f64 = 1e-3;
+/// Prescribed points come no nearer than this share of the contact radius. A point that is pressed closer backs off by
+/// about its gap per sweep, so that a smaller share makes a pressing collider crawl; a larger one lets it push less.
+const HELD_KEEP: f64 = 0.05;
 
 /// Smallest margin of a budget, as a share of the contact radius: room for small corrections between detections.
 /// Smaller: more detections near rest. Larger: more pairs to look at.
