@@ -296,9 +296,8 @@ mod tests {
 
     #[test]
     fn a_far_particle_costs_neither_memory_nor_neighbours() {
-        let mut x: Vec<Vec3> = (0..1000)
-            .map(|i| Vec3::new((i % 10) as f64, (i / 10 % 10) as f64, (i / 100) as f64))
-            .collect();
+        let mut x: Vec<Vec3> =
+            (0..1000).map(|i| Vec3::new((i % 10) as f64, (i / 10 % 10) as f64, (i / 100) as f64)).collect();
         x.push(Vec3::splat(1e12));
         x.push(Vec3::splat(1e12) + Vec3::X);
         let mut grid = ParticleGrid::default();

@@ -1,0 +1,145 @@
+//! Viscosity: P_V = ¼ ν h Σ_i Σ_j v_ijᵀ V_ij v_ij over ordered pairs, v = u/h [Monaghan 2005, Xie 2023].
+//!
+//! V_ij = 20 m_i m_j/(ρ_i + ρ_j) g(r) x_ij x_ijᵀ with a scalar g ≥ 0, so the force of a pair is along x_ij: linear
+//! momentum and angular momentum about xⁿ stay. ν of a pair of fluids is the harmonic mean.
+//!
+//! The published weight g = −W′/(r (r² + 0.01 ħ²)) counts the nearest neighbours so heavily that with ħ = 2 dx a
+//! lattice has 0.70 ν for shear along its axes and 1.43 ν for shear along its diagonals. Here
+//! g ∝ (1 − q)² (1 + β q), with β and the factor such that a cubic lattice is isotropic and exact; disorder of a fifth
+//! of a spacing then changes ν by 5 % instead of 20 %.
+
+use super::kernel::Kernel;
+use super::system::System;
+use littoral_geom::math::{Mat3, Vec3, outer};
+use littoral_geom::particle_grid::{CHUNK, ParticleGrid};
+use rayon::prelude::*;
+
+/// The radial weight g(r) of the viscous pair energy, for spacing 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ViscousWeight {
+    support: f64,
+    scale: f64,
+    bend: f64,
+}
+
+impl ViscousWeight {
+    /// The weight that makes the viscosity of a cubic lattice of spacing 1 exact.
+    pub fn new(kernel: &Kernel) -> Self {
+        let support = kernel.support();
+        let weight = |bend| ViscousWeight { support, scale: 1.0, bend };
+        // Isotropy of Σ g x⊗x⊗x⊗x: Σ g x⁴ = 3 Σ g x²y²; linear in the bend. Below −1 a weight would be negative;
+        // from −1 up to 4, which long supports reach, the weight has no bump worth speaking of.
+        let anisotropy = |bend| weight(bend).lattice_sum(|x| x.x.powi(4) - 3.0 * (x.x * x.y).powi(2));
+        let (at_zero, at_one) = (anisotropy(0.0), anisotropy(1.0));
+        let bend = (at_zero / (at_zero - at_one)).clamp(-1.0, 4.0);
+        // v = (½y², 0, 0) has the acceleration ν = 10 ν Σ g x² ½y².
+        let viscosity = weight(bend).lattice_sum(|x| 5.0 * (x.x * x.y).powi(2));
+        ViscousWeight { scale: 1.0 / viscosity, ..weight(bend) }
+    }
+
+    /// g at a distance, in spacings.
+    #[inline]
+    pub fn at(&self, r: f64) -> f64 {
+        let q = r / self.support;
+        if q < 1.0 { self.scale * (1.0 - q).powi(2) * (1.0 + self.bend * q) } else { 0.0 }
+    }
+
+    fn lattice_sum(&self, f: impl Fn(Vec3) -> f64) -> f64 {
+        let reach = self.support.ceil() as i64;
+        let mut sum = 0.0;
+        for k in -reach..=reach {
+            for j in -reach..=reach {
+                for i in -reach..=reach {
+                    let x = Vec3::new(i as f64, j as f64, k as f64);
+                    sum += self.at(x.length()) * f(x);
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// What a particle's fluid is, in the units of the system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Viscous {
+    /// h ν/dx² [–].
+    pub viscosity: f64,
+    /// Rest density over ρ_ref [–].
+    pub density: f64,
+}
+
+/// Fills the pair coefficients q_ij.
+pub(super) fn set_pairs(
+    weight: &ViscousWeight,
+    grid: &ParticleGrid,
+    system: &mut System,
+    kind: impl Fn(usize) -> Viscous + Sync,
+) {
+    let System { x, pairs, ratio, .. } = system;
+    grid.chunks().par_iter().zip(pairs).enumerate().for_each(|(k, (list, pairs))| {
+        pairs.viscous.clear();
+        for local in 0..list.starts.len() - 1 {
+            let i = k * CHUNK + local;
+            let a = kind(i);
+            for j in list.list(local) {
+                let j = *j as usize;
+                let b = kind(j);
+                // Sums and products of the two sides, in this order, so that ij and ji agree bit by bit.
+                let viscosity = harmonic(a.viscosity, b.viscosity);
+                let density = a.density * b.density / (a.density / ratio[i] + b.density / ratio[j]);
+                let q = 20.0 * viscosity * density * weight.at(x[i].distance(x[j]));
+                pairs.viscous.push(q as f32);
+            }
+        }
+    });
+}
+
+fn harmonic(a: f64, b: f64) -> f64 {
+    if a + b > 0.0 { 2.0 * (a * b) / (a + b) } else { 0.0 }
+}
+
+/// Adds ∂P_V/∂u.
+pub(super) fn add_gradient(grid: &ParticleGrid, system: &System, u: &[Vec3], out: &mut [Vec3]) {
+    let x = &system.x;
+    let lists = grid.chunks().par_iter().zip(&system.pairs);
+    out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
+        for (local, y) in out.iter_mut().enumerate() {
+            let i = k * CHUNK + local;
+            for (j, q) in list.list(local).iter().zip(&pairs.viscous[list.range(local)]) {
+                let j = *j as usize;
+                let x_ij = x[i] - x[j];
+                *y += f64::from(*q) * x_ij.dot(u[i] - u[j]) * x_ij;
+            }
+        }
+    });
+}
+
+/// P_V of the displacements.
+pub(super) fn energy(grid: &ParticleGrid, system: &System, u: &[Vec3]) -> f64 {
+    let mut sum = 0.0;
+    for (k, (list, pairs)) in grid.chunks().iter().zip(&system.pairs).enumerate() {
+        for local in 0..list.starts.len() - 1 {
+            let i = k * CHUNK + local;
+            for (j, q) in list.list(local).iter().zip(&pairs.viscous[list.range(local)]) {
+                let j = *j as usize;
+                sum += 0.25 * f64::from(*q) * (system.x[i] - system.x[j]).dot(u[i] - u[j]).powi(2);
+            }
+        }
+    }
+    sum
+}
+
+/// Adds the diagonal blocks of the Hessian, Σ_j q x_ij x_ijᵀ.
+pub(super) fn add_blocks(grid: &ParticleGrid, system: &System, out: &mut [Mat3]) {
+    let x = &system.x;
+    let lists = grid.chunks().par_iter().zip(&system.pairs);
+    out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
+        for (local, block) in out.iter_mut().enumerate() {
+            let i = k * CHUNK + local;
+            for (j, q) in list.list(local).iter().zip(&pairs.viscous[list.range(local)]) {
+                let x_ij = x[i] - x[*j as usize];
+                *block += outer(x_ij, f64::from(*q) * x_ij);
+            }
+        }
+    });
+}
