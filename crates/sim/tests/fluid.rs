@@ -225,14 +225,16 @@ fn a_column_comes_to_rest_and_weighs_what_it_weighs() {
     let level = |x: &[Vec3]| x.iter().map(|p| p.z).sum::<f64>() / x.len() as f64 * 2.0;
     let start = level(&tank.x);
     let (mut force, mut iterations) = (Vec3::ZERO, 0);
-    let steps = 400;
+    let steps = 1500;
     for s in 0..steps {
         let report = tank.step(4e-3);
         iterations += report.iterations;
         if s >= steps - 50 {
             force += tank.force / 50.0;
         }
-        if s % 50 == 0 {
+        if s % 50 == 0 || s > steps - 20 {
+            let f = (0..tank.x.len()).max_by(|a, b| tank.v[*a].length().total_cmp(&tank.v[*b].length())).unwrap();
+            println!("fastest {f} at {} v {} p {} fill {}", tank.x[f] / dx, tank.v[f], tank.last.pressure[f], tank.fluid.fill()[f]);
             println!("{s}: level {} v {} {:?} force {}", level(&tank.x), tank.fastest(), report, tank.force);
         }
     }
