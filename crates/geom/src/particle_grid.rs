@@ -8,6 +8,7 @@
 //! Indices in the lists are *slots*: places in the sorted order. `order` maps a slot to the caller's index.
 
 use crate::math::{Aabb, Vec3};
+use glam::Vec4;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -148,6 +149,7 @@ impl ParticleGrid {
         for (axis, coarse) in self.coarse.iter_mut().enumerate() {
             let relative = |p: &Vec3| ((p[axis] - origin[axis]) * per_radius) as f32;
             sorted.par_iter().with_min_len(4096).map(relative).collect_into_vec(coarse);
+            coarse.extend([f32::INFINITY; 3]);
         }
         // A coarse coordinate is off by half a unit of its last place, 2⁻²⁵ of the extent; a difference by twice
         // that, a distance by √3 times; the factor covers the rounding of the squares too.
@@ -203,22 +205,31 @@ impl ParticleGrid {
         }
     }
 
-    /// Appends the slots of a run that are neighbours of a slot.
+    /// Appends the slots of a run that are neighbours of a slot. Most candidates are none, so four at a time are
+    /// compared coarsely, and the few that pass exactly.
     #[inline]
     fn scan(&self, slot: usize, run: Range<usize>, out: &mut Vec<u32>) {
         let [xs, ys, zs] = &self.coarse;
-        let (x, y, z) = (xs[slot], ys[slot], zs[slot]);
-        let limit = self.coarse_limit;
+        let (x, y, z) = (Vec4::splat(xs[slot]), Vec4::splat(ys[slot]), Vec4::splat(zs[slot]));
+        let limit = Vec4::splat(self.coarse_limit);
+        let own = self.x[slot];
         let radius_sq = self.radius * self.radius;
-        let places = xs[run.clone()].iter().zip(&ys[run.clone()]).zip(&zs[run.clone()]);
-        for (other, ((a, b), c)) in run.zip(places) {
-            let (a, b, c) = (a - x, b - y, c - z);
-            if a * a + b * b + c * c <= limit
-                && self.x[other].distance_squared(self.x[slot]) < radius_sq
-                && other != slot
-            {
-                out.push(other as u32);
+        let mut first = run.start;
+        while first < run.end {
+            // The arrays are padded by three places that no particle is near.
+            let (a, b, c) = (four(xs, first) - x, four(ys, first) - y, four(zs, first) - z);
+            let mut near = (a * a + b * b + c * c).cmple(limit).bitmask();
+            if run.end - first < 4 {
+                near &= (1 << (run.end - first)) - 1;
             }
+            while near != 0 {
+                let other = first + near.trailing_zeros() as usize;
+                near &= near - 1;
+                if self.x[other].distance_squared(own) < radius_sq && other != slot {
+                    out.push(other as u32);
+                }
+            }
+            first += 4;
         }
     }
 
@@ -250,6 +261,11 @@ impl ParticleGrid {
             start(keys.start)..start(keys.end)
         }
     }
+}
+
+#[inline]
+fn four(values: &[f32], first: usize) -> Vec4 {
+    Vec4::from_slice(&values[first..first + 4])
 }
 
 /// All neighbours by comparing every two particles, as indices of the caller, ascending: the oracle of the tests.

@@ -7,10 +7,9 @@
 //! particle of `prepare`, and processor seconds per simulated second of the dam break.
 
 use littoral_geom::math::{Aabb, Vec3, outer};
+use littoral_geom::particle_grid::ParticleGrid;
 use littoral_geom::random::Random;
-use littoral_sim::fluid::{
-    Extra, Fluid, FluidMaterial, SolveSettings, StepLimits, Wall, stiffness_for,
-};
+use littoral_sim::fluid::{Extra, Fluid, FluidMaterial, SolveSettings, StepLimits, Wall, stiffness_for};
 use std::time::Instant;
 
 const G: f64 = 9.81;
@@ -32,8 +31,7 @@ fn lattice(dx: f64, count: [usize; 3]) -> Vec<Vec3> {
 fn kernels(side: usize, threads: usize, viscosity: f64) {
     let dx = 0.01;
     let mut random = Random::new(1);
-    let x: Vec<Vec3> =
-        lattice(dx, [side; 3]).iter().map(|p| *p + 0.1 * dx * random.in_cube(1.0)).collect();
+    let x: Vec<Vec3> = lattice(dx, [side; 3]).iter().map(|p| *p + 0.1 * dx * random.in_cube(1.0)).collect();
     let x_hat: Vec<Vec3> = x.iter().map(|p| *p + 0.01 * dx * random.in_cube(1.0)).collect();
     let water = FluidMaterial { density: 1000.0, viscosity, stiffness: 1e7 };
     let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; x.len()]).unwrap();
@@ -49,6 +47,12 @@ fn kernels(side: usize, threads: usize, viscosity: f64) {
         };
         fluid.prepare(&x, 2e-3, &[], None);
         let runs = 2_000_000 / x.len() + 1;
+        let from = cpu();
+        let mut grid = ParticleGrid::default();
+        for _ in 0..runs {
+            grid.fit(&x, fluid.support());
+        }
+        let search = cpu() - from;
         let (start, from) = (Instant::now(), cpu());
         for _ in 0..runs {
             fluid.prepare(&x, 2e-3, &[], None);
@@ -65,12 +69,14 @@ fn kernels(side: usize, threads: usize, viscosity: f64) {
         let count = n * f64::from(many.0 - few.0);
         println!(
             "{:7} particles, {threads} threads, ν {viscosity}: iteration {:.0} ns wall, {:.0} ns cpu; \
-             prepare {:.0} ns wall, {:.0} ns cpu",
+             solve besides {:.0} ns cpu; prepare {:.0} ns wall, {:.0} ns cpu, of which neighbours {:.0}",
             x.len(),
             (many.1 - few.1) / count * 1e9,
             (many.2 - few.2) / count * 1e9,
+            (few.2 / 8.0 - (many.2 - few.2) / f64::from(many.0 - few.0) * f64::from(few.0) / 8.0) / n * 1e9,
             frozen.0 / n / runs as f64 * 1e9,
             frozen.1 / n / runs as f64 * 1e9,
+            search / n / runs as f64 * 1e9,
         );
     });
 }
@@ -82,7 +88,8 @@ fn walls_of(inside: &Aabb, x: &[Vec3], support: f64) -> Vec<Wall> {
             for side in [1.0, -1.0] {
                 let mut normal = Vec3::ZERO;
                 normal[axis] = side;
-                let distance = if side > 0.0 { p[axis] - inside.min[axis] } else { inside.max[axis] - p[axis] };
+                let distance =
+                    if side > 0.0 { p[axis] - inside.min[axis] } else { inside.max[axis] - p[axis] };
                 if distance < support {
                     let particle = i as u32;
                     walls.push(Wall { particle, distance, normal, velocity: Vec3::ZERO, no_slip: false });

@@ -233,8 +233,15 @@ fn a_column_comes_to_rest_and_weighs_what_it_weighs() {
             force += tank.force / 50.0;
         }
         if s % 50 == 0 || s > steps - 20 {
-            let f = (0..tank.x.len()).max_by(|a, b| tank.v[*a].length().total_cmp(&tank.v[*b].length())).unwrap();
-            println!("fastest {f} at {} v {} p {} fill {}", tank.x[f] / dx, tank.v[f], tank.last.pressure[f], tank.fluid.fill()[f]);
+            let f =
+                (0..tank.x.len()).max_by(|a, b| tank.v[*a].length().total_cmp(&tank.v[*b].length())).unwrap();
+            println!(
+                "fastest {f} at {} v {} p {} fill {}",
+                tank.x[f] / dx,
+                tank.v[f],
+                tank.last.pressure[f],
+                tank.fluid.fill()[f]
+            );
             println!("{s}: level {} v {} {:?} force {}", level(&tank.x), tank.fastest(), report, tank.force);
         }
     }

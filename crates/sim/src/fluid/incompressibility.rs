@@ -9,7 +9,7 @@
 //! These are the plain double-precision forms; `operator.rs` has the fast ones.
 
 use super::system::System;
-use littoral_geom::math::{Mat3, Vec3, outer};
+use littoral_geom::math::Vec3;
 use littoral_geom::particle_grid::{CHUNK, ParticleGrid};
 use rayon::prelude::*;
 
@@ -52,30 +52,10 @@ pub(super) fn gradient(grid: &ParticleGrid, system: &System, strain: &[f64], out
 }
 
 /// P_I of the strains.
+#[cfg(test)]
 pub(super) fn energy(system: &System, strain: &[f64]) -> f64 {
     let term = |i: usize| {
         f64::from(system.active[i]) * system.stiffness[i] * (system.volume_ratio(i, strain[i]) - 1.0).powi(2)
     };
     0.5 * (0..strain.len()).map(term).sum::<f64>()
-}
-
-/// Adds the diagonal blocks of the Hessian, w_k B_k B_kᵀ + Σ_i w_i c_ik² x_ik x_ikᵀ, B_k = ∂s_k/∂u_k.
-pub(super) fn add_blocks(grid: &ParticleGrid, system: &System, out: &mut [Mat3]) {
-    let x = &system.x;
-    let weight: Vec<f64> =
-        (0..system.len()).into_par_iter().with_min_len(CHUNK).map(|i| system.weight(i)).collect();
-    let lists = grid.chunks().par_iter().zip(&system.pairs);
-    out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
-        for (local, block) in out.iter_mut().enumerate() {
-            let i = k * CHUNK + local;
-            let mut own = system.push[i];
-            let mut sum = Mat3::ZERO;
-            for (j, c) in list.list(local).iter().zip(&pairs.strain[list.range(local)]) {
-                let g = f64::from(*c) * (x[i] - x[*j as usize]);
-                own -= g;
-                sum += outer(g, weight[*j as usize] * g);
-            }
-            *block += sum + outer(own, weight[i] * own);
-        }
-    });
 }

@@ -255,15 +255,26 @@ impl Fluid {
         for (i, gradient) in self.summed_gradient.iter().enumerate() {
             (ratio[i], surface[i]) = density::complete(kernel, fill[i], gradient.length());
         }
-        if self.materials.iter().any(|m| m.viscosity > 0.0) {
-            let scale = h / (self.spacing * self.spacing);
-            let (materials, kinds, order) = (&self.materials, &self.kinds, self.grid.order());
-            let reference = materials[0].density;
-            let of_slot = |slot: usize| {
-                let m = &materials[kinds[order[slot] as usize] as usize];
-                Viscous { viscosity: scale * m.viscosity, density: m.density / reference }
-            };
-            viscosity::set_pairs(&self.viscous_weight, &self.grid, &mut self.system, of_slot);
+        self.freeze_viscosity(h);
+    }
+
+    /// What pairs need to know, and the pairs themselves if viscosity is strong enough to need them.
+    fn freeze_viscosity(&mut self, h: f64) {
+        let scale = h / (self.spacing * self.spacing);
+        let strongest = self.materials.iter().map(|m| m.viscosity).fold(0.0, f64::max);
+        self.system.viscous.clear();
+        if strongest == 0.0 {
+            return;
+        }
+        let reference = self.materials[0].density;
+        for (slot, i) in self.grid.order().iter().enumerate() {
+            let m = &self.materials[self.kinds[*i as usize] as usize];
+            let rest_density = m.density / reference;
+            let density = rest_density / self.system.ratio[slot];
+            self.system.viscous.push(Viscous { viscosity: scale * m.viscosity, density, rest_density });
+        }
+        if scale * strongest > viscosity::EXPLICIT_BELOW {
+            viscosity::set_pairs(&self.viscous_weight, &self.grid, &mut self.system);
         }
     }
 
@@ -364,6 +375,11 @@ impl Fluid {
         let (order, places) = (self.grid.order(), self.grid.positions());
         self.predictor.clear();
         self.predictor.extend(order.iter().zip(places).map(|(i, x)| (x_hat[*i as usize] - *x) * per_spacing));
+        if !self.system.viscous.is_empty() && !self.system.has_viscosity() {
+            let (weight, u) = (&self.viscous_weight, &mut self.u);
+            viscosity::step_explicitly(weight, &self.grid, &self.system, &self.predictor, u);
+            std::mem::swap(&mut self.predictor, u);
+        }
         self.warm.clear();
         if !warm.is_empty() {
             self.warm.extend(order.iter().map(|i| warm[*i as usize] * per_spacing));

@@ -6,7 +6,7 @@
 //! solver corrects it by its true residual.
 
 use super::system::{Diagonal, System};
-use glam::Vec4;
+use glam::{Vec4, Vec4Swizzles};
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::particle_grid::{CHUNK, ParticleGrid};
 use rayon::prelude::*;
@@ -40,6 +40,33 @@ impl Sym {
             m.y * v.x + m.x * v.y + d.z * v.z,
             0.0,
         )
+    }
+}
+
+/// A symmetric block that grows term by term, and its inverse.
+impl Sym {
+    /// The diagonal matrix with equal entries.
+    fn scalar(value: f32) -> Self {
+        Sym { straight: Vec4::new(value, value, value, 0.0), mixed: Vec4::ZERO }
+    }
+
+    /// Adds w a aᵀ.
+    #[inline]
+    fn add_square(&mut self, w: f32, a: Vec4) {
+        let scaled = a * w;
+        self.straight += a * scaled;
+        self.mixed += a.yzxw() * scaled.zxyw();
+    }
+
+    fn add(&mut self, other: &Sym) {
+        self.straight += other.straight;
+        self.mixed += other.mixed;
+    }
+
+    /// The matrix in double precision.
+    pub fn widened(&self) -> Mat3 {
+        let (d, m) = (widen(self.straight), widen(self.mixed));
+        Mat3::from_cols(Vec3::new(d.x, m.z, m.y), Vec3::new(m.z, d.y, m.x), Vec3::new(m.y, m.x, d.z))
     }
 }
 
@@ -99,7 +126,7 @@ impl Operator {
         let start = |k: usize| system.diagonals.partition_point(|d| (d.slot as usize) < k * CHUNK) as u32;
         self.diagonal_starts.clear();
         self.diagonal_starts.extend((0..=chunks).map(start));
-        self.viscous = system.viscous();
+        self.viscous = system.has_viscosity();
         self.load_active(system);
     }
 
@@ -141,6 +168,37 @@ impl Operator {
             own.iter().zip(out).map(|(m, y)| f64::from(m.p.dot(*y))).sum::<f64>()
         });
         super::system::sum_chunks(parts)
+    }
+
+    /// The diagonal blocks of the Hessian:
+    /// m + w_k B_k B_kᵀ + Σ_i w_i c_ik² x_ik x_ikᵀ + Σ_j q x_kj x_kjᵀ and single terms, B_k = ∂s_k/∂u_k.
+    pub fn blocks(&self, grid: &ParticleGrid, system: &System, out: &mut Vec<Sym>) {
+        out.resize(self.mass.len(), Sym::default());
+        let lists = grid.chunks().par_iter().zip(&system.pairs);
+        out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
+            for (local, block) in out.iter_mut().enumerate() {
+                let i = k * CHUNK + local;
+                let range = list.range(local);
+                *block = Sym::scalar(self.mass[i]);
+                let mut own = self.push[i];
+                for (j, c) in list.ids[range.clone()].iter().zip(&pairs.strain[range.clone()]) {
+                    let j = *j as usize;
+                    let g = (self.moving[i].x - self.moving[j].x) * *c;
+                    own -= g;
+                    block.add_square(self.weight[j], g);
+                }
+                block.add_square(self.weight[i], own);
+                if self.viscous {
+                    for (j, q) in list.ids[range.clone()].iter().zip(&pairs.viscous[range]) {
+                        block.add_square(*q, self.moving[i].x - self.moving[*j as usize].x);
+                    }
+                }
+            }
+            let range = self.diagonal_starts[k] as usize..self.diagonal_starts[k + 1] as usize;
+            for (slot, matrix) in &self.diagonals[range] {
+                out[*slot as usize - k * CHUNK].add(matrix);
+            }
+        });
     }
 
     /// First pass: tension τ_i = w_i s_i(p).

@@ -57,7 +57,6 @@ pub struct SolveReport {
 pub(super) struct Work {
     operator: Operator,
     inverse: Vec<Sym>,
-    blocks: Vec<Mat3>,
     /// H p, then D⁻¹ r.
     y: Vec<Vec4>,
     r: Vec<Vec4>,
@@ -92,7 +91,8 @@ pub(super) fn minimise(
     let mut rounds = 0;
     work.precondition(grid, system);
     loop {
-        work.full_gradient(grid, system, predictor, u);
+        // The strains at u are there; they do not depend on which terms are on.
+        work.gradient_of_strain(grid, system, predictor, u);
         let norm = work.begin_round();
         scale = scale.max(norm);
         report.residual = if scale > 0.0 { norm / scale } else { 0.0 };
@@ -112,7 +112,9 @@ pub(super) fn minimise(
         // Aim a little lower, so that the rounding of a round does not cost another.
         let direction = if first { warm } else { &[] };
         report.iterations += work.iterate(grid, system, direction, 0.8 * target, left);
-        work.correction.par_iter().zip(u.par_iter_mut()).for_each(|(c, u)| *u += widen(*c));
+        let corrections = work.correction.par_iter().with_min_len(CHUNK);
+        corrections.zip(u.par_iter_mut()).for_each(|(c, u)| *u += widen(*c));
+        incompressibility::strain(grid, system, u, &mut work.strain);
         first = false;
         rounds += 1;
     }
@@ -125,11 +127,12 @@ pub(super) fn minimise(
 }
 
 /// The whole energy of the system at u.
+#[cfg(test)]
 pub(super) fn energy(grid: &ParticleGrid, system: &System, predictor: &[Vec3], u: &[Vec3]) -> f64 {
     let mut strain = Vec::new();
     incompressibility::strain(grid, system, u, &mut strain);
     let mut sum = incompressibility::energy(system, &strain);
-    if system.viscous() {
+    if system.has_viscosity() {
         sum += viscosity::energy(grid, system, u);
     }
     for (i, m) in system.mass.iter().enumerate() {
@@ -144,15 +147,20 @@ pub(super) fn energy(grid: &ParticleGrid, system: &System, predictor: &[Vec3], u
 
 impl Work {
     /// The gradient of the whole energy at u, and the strains there.
+    #[cfg(test)]
     pub fn full_gradient(&mut self, grid: &ParticleGrid, system: &System, predictor: &[Vec3], u: &[Vec3]) {
         incompressibility::strain(grid, system, u, &mut self.strain);
+        self.gradient_of_strain(grid, system, predictor, u);
+    }
+
+    /// The gradient of the whole energy at u, whose strains are known.
+    fn gradient_of_strain(&mut self, grid: &ParticleGrid, system: &System, predictor: &[Vec3], u: &[Vec3]) {
         incompressibility::gradient(grid, system, &self.strain, &mut self.gradient);
-        if system.viscous() {
+        if system.has_viscosity() {
             viscosity::add_gradient(grid, system, u, &mut self.gradient);
         }
-        for (i, g) in self.gradient.iter_mut().enumerate() {
-            *g += system.mass[i] * (u[i] - predictor[i]);
-        }
+        let gradient = self.gradient.par_iter_mut().with_min_len(CHUNK).enumerate();
+        gradient.for_each(|(i, g)| *g += system.mass[i] * (u[i] - predictor[i]));
         for d in &system.diagonals {
             let i = d.slot as usize;
             self.gradient[i] += d.gradient + d.hessian * u[i];
@@ -160,6 +168,7 @@ impl Work {
     }
 
     /// The gradient of the last call.
+    #[cfg(test)]
     pub fn gradient(&self) -> &[Vec3] {
         &self.gradient
     }
@@ -169,15 +178,12 @@ impl Work {
         &self.strain
     }
 
-    /// The diagonal blocks D of the Hessian, and their inverses.
+    /// The inverses of the diagonal blocks D of the Hessian.
     fn precondition(&mut self, grid: &ParticleGrid, system: &System) {
-        diagonal_blocks(grid, system, &mut self.blocks);
+        self.operator.blocks(grid, system, &mut self.inverse);
         // A block holds the particle's mass: it is never singular.
-        self.blocks
-            .par_iter()
-            .with_min_len(4096)
-            .map(|b| Sym::of(&b.inverse()))
-            .collect_into_vec(&mut self.inverse);
+        let blocks = self.inverse.par_iter_mut().with_min_len(CHUNK);
+        blocks.for_each(|b| *b = Sym::of(&b.widened().inverse()));
     }
 
     /// r = −gradient, no correction yet; returns √(rᵀD⁻¹r).
@@ -290,19 +296,6 @@ impl Work {
         for (u, x) in u.iter_mut().zip(&system.x) {
             *u += shift + spin.cross(*x - center);
         }
-    }
-}
-
-/// The diagonal 3×3 blocks of the Hessian.
-pub(super) fn diagonal_blocks(grid: &ParticleGrid, system: &System, out: &mut Vec<Mat3>) {
-    out.clear();
-    out.extend(system.mass.iter().map(|m| Mat3::from_diagonal(Vec3::splat(*m))));
-    incompressibility::add_blocks(grid, system, out);
-    if system.viscous() {
-        viscosity::add_blocks(grid, system, out);
-    }
-    for d in &system.diagonals {
-        out[d.slot as usize] += d.hessian;
     }
 }
 

@@ -4,6 +4,7 @@
 //! m_ref = ρ_ref dx³ of the first material, energies times h² in m_ref dx². The unknown is the displacement
 //! u = (x − xⁿ)/dx. With that the numbers are near one for droplets and lakes alike, and f32 is safe where it is used.
 
+use super::viscosity::Viscous;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
 
@@ -61,6 +62,8 @@ pub(super) struct System {
     /// Strain at u = 0 from walls that move.
     pub offset: Vec<f64>,
     pub walls: Vec<SlotWall>,
+    /// What viscosity needs to know of each particle; empty if no fluid is viscous.
+    pub viscous: Vec<Viscous>,
     /// Whether a particle's incompressibility is part of the problem.
     pub active: Vec<bool>,
     /// Walls' drag and the caller's terms, by ascending slot, one a slot.
@@ -73,8 +76,8 @@ impl System {
         self.mass.len()
     }
 
-    /// True if any pair is viscous.
-    pub fn viscous(&self) -> bool {
+    /// True if viscosity is part of the problem.
+    pub fn has_viscosity(&self) -> bool {
         self.pairs.iter().any(|p| !p.viscous.is_empty())
     }
 
