@@ -61,8 +61,8 @@ pub struct ParticleGrid {
     x: Vec<Vec3>,
     /// Positions relative to the lower corner, in radii; for the first, coarse test.
     coarse: [Vec<f32>; 3],
-    /// Square of the coarse distance, in radii, up to which the exact test is made.
-    coarse_limit: f32,
+    /// Squares of the coarse distances, in radii, below which a pair is surely near, and above which surely not.
+    coarse_limits: [f32; 2],
     chunks: Vec<NeighborChunk>,
 }
 
@@ -154,7 +154,7 @@ impl ParticleGrid {
         // A coarse coordinate is off by half a unit of its last place, 2⁻²⁵ of the extent; a difference by twice
         // that, a distance by √3 times; the factor covers the rounding of the squares too.
         let slack = 8.0 * f64::from(f32::EPSILON) * (extent.max_element() + 1.0);
-        self.coarse_limit = ((1.0 + slack) * (1.0 + slack)) as f32;
+        self.coarse_limits = [1.0 - slack, 1.0 + slack].map(|r: f64| (r.max(0.0) * r) as f32);
     }
 
     /// Counting sort.
@@ -189,8 +189,8 @@ impl ParticleGrid {
 
     fn search_chunk(&self, k: usize, chunk: &mut NeighborChunk) {
         chunk.starts.clear();
-        chunk.ids.clear();
         chunk.starts.push(0);
+        let mut len = 0;
         let mut runs: [Range<usize>; 9] = std::array::from_fn(|_| 0..0);
         let mut key = u64::MAX;
         for slot in k * CHUNK..((k + 1) * CHUNK).min(self.x.len()) {
@@ -198,39 +198,56 @@ impl ParticleGrid {
                 key = self.slot_keys[slot];
                 runs = self.runs(key);
             }
-            for run in &runs {
-                self.scan(slot, run.clone(), &mut chunk.ids);
+            let candidates: usize = runs.iter().map(|r| r.len()).sum();
+            if chunk.ids.len() < len + candidates + 4 {
+                chunk.ids.resize(2 * (len + candidates) + 4, 0);
             }
-            chunk.starts.push(chunk.ids.len() as u32);
+            for run in &runs {
+                len = self.scan(slot, run.clone(), &mut chunk.ids, len);
+            }
+            chunk.starts.push(len as u32);
         }
+        chunk.ids.truncate(len);
     }
 
-    /// Appends the slots of a run that are neighbours of a slot. Most candidates are none, so four at a time are
-    /// compared coarsely, and the few that pass exactly.
+    /// Appends the slots of a run that are neighbours of a slot. Four at a time are compared coarsely; only those too
+    /// near the radius to tell are compared exactly. Hits are written without branches, which would be unpredictable.
     #[inline]
-    fn scan(&self, slot: usize, run: Range<usize>, out: &mut Vec<u32>) {
+    fn scan(&self, slot: usize, run: Range<usize>, ids: &mut [u32], mut len: usize) -> usize {
         let [xs, ys, zs] = &self.coarse;
         let (x, y, z) = (Vec4::splat(xs[slot]), Vec4::splat(ys[slot]), Vec4::splat(zs[slot]));
-        let limit = Vec4::splat(self.coarse_limit);
+        let [low, high] = self.coarse_limits.map(Vec4::splat);
         let own = self.x[slot];
         let radius_sq = self.radius * self.radius;
         let mut first = run.start;
         while first < run.end {
             // The arrays are padded by three places that no particle is near.
             let (a, b, c) = (four(xs, first) - x, four(ys, first) - y, four(zs, first) - z);
-            let mut near = (a * a + b * b + c * c).cmple(limit).bitmask();
-            if run.end - first < 4 {
-                near &= (1 << (run.end - first)) - 1;
+            let distance_sq = a * a + b * b + c * c;
+            let mut near = distance_sq.cmple(low).bitmask();
+            let mut unsure = distance_sq.cmple(high).bitmask() & !near;
+            while unsure != 0 {
+                let lane = unsure.trailing_zeros();
+                unsure &= unsure - 1;
+                let exact = self.x.get(first + lane as usize).map_or(f64::MAX, |p| p.distance_squared(own));
+                near |= u32::from(exact < radius_sq) << lane;
             }
-            while near != 0 {
-                let other = first + near.trailing_zeros() as usize;
-                near &= near - 1;
-                if self.x[other].distance_squared(own) < radius_sq && other != slot {
-                    out.push(other as u32);
+            // Not itself, nor what lies behind the run's end.
+            let other = slot.wrapping_sub(first);
+            near &= !(u32::from(other < 4) << (other & 3));
+            near &= (1 << (run.end - first).min(4)) - 1;
+            if near != 0 {
+                let hits = &mut ids[len..len + 4];
+                let mut count = 0;
+                for lane in 0..4 {
+                    hits[count & 3] = (first + lane) as u32;
+                    count += (near >> lane) as usize & 1;
                 }
+                len += count;
             }
             first += 4;
         }
+        len
     }
 
     /// The slots of the 27 cells around the one with this key: one run for each row of three.

@@ -33,13 +33,9 @@ impl Sym {
     /// Product with a vector.
     #[inline]
     pub fn times(&self, v: Vec4) -> Vec4 {
-        let (d, m) = (self.straight, self.mixed);
-        Vec4::new(
-            d.x * v.x + m.z * v.y + m.y * v.z,
-            m.z * v.x + d.y * v.y + m.x * v.z,
-            m.y * v.x + m.x * v.y + d.z * v.z,
-            0.0,
-        )
+        // xx x + xy y + zx z, and cyclically.
+        let m = self.mixed;
+        self.straight * v + m.zxyw() * v.yzxw() + m.yzxw() * v.zxyw()
     }
 }
 
@@ -88,6 +84,12 @@ pub(super) fn narrow(v: Vec3) -> Vec4 {
 #[inline]
 pub(super) fn widen(v: Vec4) -> Vec3 {
     Vec3::new(f64::from(v.x), f64::from(v.y), f64::from(v.z))
+}
+
+/// Sum of the first three lanes. A chunk is summed in single precision, lane by lane, chunks in double.
+#[inline]
+pub(super) fn lanes(v: Vec4) -> f64 {
+    f64::from(v.x) + f64::from(v.y) + f64::from(v.z)
 }
 
 /// The coefficients of a system in single precision, and the buffers of an application.
@@ -165,7 +167,7 @@ impl Operator {
                 out[slot - first] += matrix.times(this.moving[slot].p);
             }
             let own = &this.moving[first..first + out.len()];
-            own.iter().zip(out).map(|(m, y)| f64::from(m.p.dot(*y))).sum::<f64>()
+            lanes(own.iter().zip(out).fold(Vec4::ZERO, |sum, (m, y)| sum + m.p * *y))
         });
         super::system::sum_chunks(parts)
     }

@@ -8,7 +8,7 @@
 //! Without walls and extra terms the six rigid motions cost no energy but inertia; the last step minimises over them
 //! exactly, which gives linear and angular momentum to round-off whatever the tolerance.
 
-use super::operator::{Operator, Sym, narrow, widen};
+use super::operator::{Operator, Sym, lanes, narrow, widen};
 use super::system::{System, sum_chunks};
 use super::{incompressibility, viscosity};
 use glam::Vec4;
@@ -194,13 +194,13 @@ impl Work {
         let data = gradient.par_chunks(CHUNK).zip(inverse.par_chunks(CHUNK));
         let parts = chunks.zip(data).map(|(((r, y), correction), (gradient, inverse))| {
             correction.fill(Vec4::ZERO);
-            let mut sum = 0.0;
+            let mut sum = Vec4::ZERO;
             for i in 0..r.len() {
                 r[i] = -narrow(gradient[i]);
                 y[i] = inverse[i].times(r[i]);
-                sum += f64::from(r[i].dot(y[i]));
+                sum += r[i] * y[i];
             }
-            sum
+            lanes(sum)
         });
         sum_chunks(parts).sqrt()
     }
@@ -260,16 +260,16 @@ impl Work {
             r.par_chunks_mut(CHUNK).zip(y.par_chunks_mut(CHUNK)).zip(correction.par_chunks_mut(CHUNK));
         let data = operator.moving.par_chunks(CHUNK).zip(inverse.par_chunks(CHUNK));
         let parts = chunks.zip(data).map(|(((r, y), correction), (moving, inverse))| {
-            let mut sum = 0.0;
+            let mut sum = Vec4::ZERO;
             for ((((r, y), correction), moving), inverse) in
                 r.iter_mut().zip(y).zip(correction).zip(moving).zip(inverse)
             {
                 *correction += moving.p * alpha;
                 *r -= *y * alpha;
                 *y = inverse.times(*r);
-                sum += f64::from(r.dot(*y));
+                sum += *r * *y;
             }
-            sum
+            lanes(sum)
         });
         sum_chunks(parts)
     }
@@ -301,5 +301,5 @@ impl Work {
 
 fn dot(a: &[Vec4], b: &[Vec4]) -> f64 {
     let parts = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
-    sum_chunks(parts.map(|(a, b)| a.iter().zip(b).map(|(a, b)| f64::from(a.dot(*b))).sum::<f64>()))
+    sum_chunks(parts.map(|(a, b)| lanes(a.iter().zip(b).fold(Vec4::ZERO, |sum, (a, b)| sum + *a * *b))))
 }

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ViscousWeight {
     support: f64,
+    per_support: f64,
     scale: f64,
     bend: f64,
 }
@@ -26,7 +27,8 @@ impl ViscousWeight {
     /// The weight that makes the viscosity of a cubic lattice of spacing 1 exact.
     pub fn new(kernel: &Kernel) -> Self {
         let support = kernel.support();
-        let weight = |bend| ViscousWeight { support, scale: 1.0, bend };
+        let per_support = 1.0 / support;
+        let weight = |bend| ViscousWeight { support, per_support, scale: 1.0, bend };
         // Isotropy of Σ g x⊗x⊗x⊗x: Σ g x⁴ = 3 Σ g x²y²; linear in the bend. Below −1 a weight would be negative;
         // from −1 up to 4, which long supports reach, the weight has no bump worth speaking of.
         let anisotropy = |bend| weight(bend).lattice_sum(|x| x.x.powi(4) - 3.0 * (x.x * x.y).powi(2));
@@ -40,8 +42,9 @@ impl ViscousWeight {
     /// g at a distance, in spacings.
     #[inline]
     pub fn at(&self, r: f64) -> f64 {
-        let q = r / self.support;
-        if q < 1.0 { self.scale * (1.0 - q).powi(2) * (1.0 + self.bend * q) } else { 0.0 }
+        let q = r * self.per_support;
+        let left = if q < 1.0 { 1.0 - q } else { 0.0 };
+        self.scale * left * left * (1.0 + self.bend * q)
     }
 
     fn lattice_sum(&self, f: impl Fn(Vec3) -> f64) -> f64 {
@@ -75,11 +78,14 @@ pub(super) struct Viscous {
     pub rest_density: f64,
 }
 
-/// q_ij: sums and products of the two sides in an order that makes ij and ji agree bit by bit.
+/// q_ij: sums and products of the two sides in an order that makes ij and ji agree bit by bit, with one division, that
+/// of the harmonic mean by the sum of densities.
 #[inline]
-fn coefficient(weight: &ViscousWeight, a: Viscous, b: Viscous, r: f64) -> f64 {
-    let viscosity = harmonic(a.viscosity, b.viscosity);
-    20.0 * viscosity * (a.rest_density * b.rest_density / (a.density + b.density)) * weight.at(r)
+fn coefficient(weight: &ViscousWeight, a: &Viscous, b: &Viscous, r: f64) -> f64 {
+    let above = (a.viscosity * b.viscosity) * (a.rest_density * b.rest_density);
+    let below = (a.viscosity + b.viscosity) * (a.density + b.density);
+    // Both ideal: no force, and no 0/0.
+    if above > 0.0 { 40.0 * (above / below) * weight.at(r) } else { 0.0 }
 }
 
 /// Fills the pair coefficients q_ij.
@@ -92,7 +98,7 @@ pub(super) fn set_pairs(weight: &ViscousWeight, grid: &ParticleGrid, system: &mu
             let i = k * CHUNK + local;
             let q = |j: &u32| {
                 let j = *j as usize;
-                coefficient(weight, viscous[i], viscous[j], x[i].distance(x[j])) as f32
+                coefficient(weight, &viscous[i], &viscous[j], x[i].distance(x[j])) as f32
             };
             pairs.viscous.extend(list.list(local).iter().map(q));
         }
@@ -116,16 +122,12 @@ pub(super) fn step_explicitly(
             for j in list.list(local) {
                 let j = *j as usize;
                 let x_ij = x[i] - x[j];
-                let q = coefficient(weight, viscous[i], viscous[j], x_ij.length());
+                let q = coefficient(weight, &viscous[i], &viscous[j], x_ij.length());
                 force -= q * x_ij.dot(u[i] - u[j]) * x_ij;
             }
             *out = u[i] + force / system.mass[i];
         }
     });
-}
-
-fn harmonic(a: f64, b: f64) -> f64 {
-    if a + b > 0.0 { 2.0 * (a * b) / (a + b) } else { 0.0 }
 }
 
 /// Adds ∂P_V/∂u.
