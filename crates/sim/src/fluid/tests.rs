@@ -252,6 +252,78 @@ fn viscosity_has_its_value_on_a_lattice() {
     }
 }
 
+/// Start-up of plane channel flow between no-slip walls, with the matrix that the particles of a lattice of 20 layers
+/// make of viscosity and wall drag.
+///
+/// ```text
+///  ════════  no slip
+///  o o o o   → force F per mass
+///  o o o o
+///  ════════  no slip
+/// ```
+#[test]
+fn channel_flow_starts_up_as_poiseuille() {
+    let (length, nu, force, layers) = (1e-3, 1e-6, 1e-4, 20);
+    let dx = length / layers as f64;
+    let mut x = Vec::new();
+    for j in 0..layers {
+        for k in -2..=2 {
+            x.extend((-2..=2).map(|i| dx * Vec3::new(f64::from(i), j as f64 + 0.5, f64::from(k))));
+        }
+    }
+    let mut walls = Vec::new();
+    for (i, p) in x.iter().enumerate() {
+        for (normal, distance) in [(Vec3::Y, p.y), (-Vec3::Y, length - p.y)] {
+            walls.push(Wall { particle: i as u32, distance, normal, velocity: Vec3::ZERO, no_slip: true });
+        }
+    }
+    let h = 2.5e-4;
+    let water = FluidMaterial { density: 1000.0, viscosity: nu, stiffness: 1.0 };
+    let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; x.len()]).unwrap();
+    fluid.prepare(&x, h, &walls, None);
+    fluid.set_terms(&[]);
+    // Row of the middle particle of each layer against each layer as a whole: h times the rate.
+    let layer = |p: Vec3| (p.y / dx) as usize;
+    let mut columns = Vec::new();
+    for b in 0..layers {
+        // Column b of the matrix.
+        let mut u = vec![Vec3::ZERO; x.len()];
+        for (i, p) in x.iter().enumerate() {
+            u[fluid.slots[i] as usize] = if layer(*p) == b { Vec3::X } else { Vec3::ZERO };
+        }
+        let mut gradient = vec![Vec3::ZERO; x.len()];
+        viscosity::add_gradient(&fluid.grid, &fluid.system, &u, &mut gradient);
+        for d in &fluid.system.diagonals {
+            gradient[d.slot as usize] += d.hessian * u[d.slot as usize];
+        }
+        let middle = x.iter().enumerate().filter(|(_, p)| p.x == 0.0 && p.z == 0.0);
+        // The lattice was filled layer by layer.
+        columns.push(middle.map(|(i, _)| gradient[fluid.slots[i] as usize].x).collect::<Vec<f64>>());
+    }
+    let mut v = vec![0.0; layers];
+    let expected = [(0.0225, 2.233e-6), (0.045, 4.235e-6), (0.1125, 8.250e-6), (1.0, 1.2499e-5)];
+    let mut at = expected.iter();
+    let mut next = at.next();
+    for step in 1..=4000 {
+        let pushed: Vec<f64> = v.iter().map(|v| v + h * force).collect();
+        // (1 + hA) v = pushed, by sweeps of Gauss and Seidel: the matrix is diagonally dominant.
+        for _ in 0..20 {
+            for a in 0..layers {
+                let rest: f64 = (0..layers).filter(|b| *b != a).map(|b| columns[b][a] * v[b]).sum();
+                v[a] = (pushed[a] - rest) / (1.0 + columns[a][a]);
+            }
+        }
+        if let Some((time, speed)) = next
+            && h * f64::from(step) >= time - 1e-9
+        {
+            let middle = v[layers / 2];
+            // The layer is half a spacing off the middle (0.25 %), a first-order step, ν of a lattice exact.
+            assert!((middle / speed - 1.0).abs() < 0.03, "t = {time}: {middle} for {speed}");
+            next = at.next();
+        }
+    }
+}
+
 #[test]
 fn a_hidden_pair_is_no_pair() {
     let dx = 0.1;
