@@ -15,6 +15,7 @@ pub mod potential;
 
 pub mod elastic;
 pub mod kinematic;
+mod lanes;
 
 pub mod contact;
 

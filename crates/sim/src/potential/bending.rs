@@ -22,17 +22,19 @@ const VANISHED: f64 = 1e-16;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hinge {
     /// D |ē|²/(Ā₁ + Ā₂) [J].
-    stiffness: f64,
+    pub(super) stiffness: f64,
     /// Rest angle θ̄ [rad].
-    rest: f64,
+    pub(super) rest: f64,
     /// Angle θⁿ at the start of the step [rad].
-    lagged: f64,
+    pub(super) lagged: f64,
     /// Rate damping β [s].
     damping: f64,
     /// β/h of the present step [–].
-    ratio: f64,
+    pub(super) ratio: f64,
     /// Least |n|² [m⁴] that is divided by.
     floor: f64,
+    /// Its inverse [1/m⁴].
+    pub(super) ceiling: f64,
 }
 
 /// The hinge in its present shape.
@@ -49,6 +51,10 @@ struct Fold {
 }
 
 impl Hinge {
+    /// A hinge that resists nothing, for lanes without one.
+    pub(super) const NONE: Hinge =
+        Hinge { stiffness: 0.0, rest: 0.0, lagged: 0.0, damping: 0.0, ratio: 0.0, floor: 1.0, ceiling: 0.0 };
+
     /// Hinge with the rest shape `x_rest` [m], plate stiffness D ≥ 0 [N m] and rate damping β ≥ 0 [s].
     pub fn new(x_rest: [Vec3; 4], plate_stiffness: f64, damping: f64) -> Result<Self, ElementError> {
         ElementError::check_not_negative("bending stiffness", plate_stiffness)?;
@@ -57,13 +63,15 @@ impl Hinge {
         let area1 = rest_area(&[x_rest[0], x_rest[1], x_rest[2]])?;
         let area2 = rest_area(&[x_rest[1], x_rest[0], x_rest[3]])?;
         let smaller = 2.0 * area1.min(area2);
+        let floor = VANISHED * smaller * smaller;
         let mut hinge = Hinge {
             stiffness: plate_stiffness * length * length / (area1 + area2),
             rest: 0.0,
             lagged: 0.0,
             damping,
             ratio: 0.0,
-            floor: VANISHED * smaller * smaller,
+            floor,
+            ceiling: 1.0 / floor,
         };
         hinge.rest = hinge.fold(&x_rest).angle;
         hinge.lagged = hinge.rest;
@@ -96,7 +104,7 @@ impl Hinge {
     }
 
     #[inline(always)]
-    fn unwrapped(&self, angle: f64) -> f64 {
+    pub(super) fn unwrapped(&self, angle: f64) -> f64 {
         let gained = angle - self.lagged;
         if gained.abs() <= PI { angle } else { angle - TAU * (gained / TAU).round() }
     }

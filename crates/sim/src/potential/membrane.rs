@@ -33,21 +33,21 @@ pub struct MembraneParameters {
 
 /// Rest shape, stiffness and memory of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sheet {
+pub(super) struct Sheet {
     /// Cotangent weights w_c [1/m²], c the corner opposite the edge.
-    weight: [f64; 3],
+    pub(super) weight: [f64; 3],
     /// 1/(2A₀)² [1/m⁴].
-    metric: f64,
+    pub(super) metric: f64,
     /// A₀ t λ [J].
-    lambda: f64,
+    pub(super) lambda: f64,
     /// A₀ t μ [J].
-    mu: f64,
+    pub(super) mu: f64,
     /// β [s].
     damping: f64,
     /// β/h of the present step [–].
-    ratio: f64,
+    pub(super) ratio: f64,
     /// Squared edge lengths at the start of the step [m²].
-    lagged_sq: [f64; 3],
+    pub(super) lagged_sq: [f64; 3],
 }
 
 /// A triangle seen from its corner i; j and k follow in turn.
@@ -215,22 +215,22 @@ const SQUASHED: f64 = 0.1;
 
 /// Area ratio J below which the normal, and with it the force that opens the triangle, fades out: it is a rounding
 /// error of the positions.
-const VANISHED: f64 = 1e-12;
+pub(super) const VANISHED: f64 = 1e-12;
 
 /// Area part p(J) of the neo-Hookean energy with its scaled derivatives.
-struct AreaLaw {
+pub(super) struct AreaLaw {
     /// p [J].
     value: f64,
     /// J p′ [J].
-    first: f64,
+    pub(super) first: f64,
     /// J² p″ [J].
-    second: f64,
+    pub(super) second: f64,
 }
 
 /// Neo-Hookean membrane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NeoHookeanMembrane {
-    sheet: Sheet,
+    pub(super) sheet: Sheet,
 }
 
 impl NeoHookeanMembrane {
@@ -241,7 +241,7 @@ impl NeoHookeanMembrane {
 
     /// p = −μ ln J + λ/2 ln²J from J².
     #[inline(always)]
-    fn area_law(&self, j_sq: f64) -> AreaLaw {
+    pub(super) fn area_law(&self, j_sq: f64) -> AreaLaw {
         let (lambda, mu) = (self.sheet.lambda, self.sheet.mu);
         if j_sq < SQUASHED * SQUASHED || lambda < 0.0 {
             return self.area_law_extended(j_sq.sqrt());
