@@ -155,7 +155,7 @@ struct Refs<'a> {
 impl Elastic {
     /// Indexes the collected elements over `n` points.
     pub fn new(terms: ElasticTerms, n: usize) -> Self {
-        let fans = Fans::new(&terms.membranes, &terms.hinges, n);
+        let fans = Fans::new(&terms.membranes, &terms.hinges, n, 0..n as u32);
         Elastic {
             membranes: Incident::new(terms.membranes, n).without(|v| fans.covers(v)),
             venant: Incident::new(terms.venant, n),
@@ -169,6 +169,12 @@ impl Elastic {
         }
     }
 
+    /// Lays out what descent reads in the order in which it takes the points. Changes no result.
+    pub fn arrange(&mut self, order: impl Iterator<Item = u32>) {
+        let n = self.membranes.incidence.rows();
+        self.fans = Fans::new(&self.membranes.term, &self.hinges.term, n, order);
+    }
+
     fn refs(&self) -> Refs<'_> {
         let Elastic { membranes, venant, hinges, tets, corotated, collapses, springs, drags, .. } = self;
         Refs { membranes, venant, hinges, tets, corotated, collapses, springs, drags }
@@ -177,8 +183,7 @@ impl Elastic {
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.
     #[inline]
     pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let (sheets, hinges) = (&self.membranes.term.elements, &self.hinges.term.elements);
-        let (mut gradient, mut hessian) = self.fans.block(v, x, sheets, hinges);
+        let (mut gradient, mut hessian) = self.fans.block(v, x);
         each!(self.refs(), term => term.add_block(v, x, &mut gradient, &mut hessian));
         (gradient, hessian)
     }
@@ -204,6 +209,7 @@ impl Elastic {
         self.corotated.term.lag(x_n, h);
         self.springs.term.lag(x_n, h);
         self.drags.term.lag(x_n, h);
+        self.fans.lag(&self.membranes.term.elements, &self.hinges.term.elements);
     }
 
     /// The points of every element, as lists of any length: for colouring and neighbours.

@@ -15,7 +15,6 @@ pub mod potential;
 
 pub mod elastic;
 pub mod kinematic;
-mod lanes;
 
 pub mod contact;
 

@@ -16,7 +16,7 @@ use std::f64::consts::{PI, TAU};
 /// A triangle of the hinge whose squared area has fallen below this multiple of its rest value no longer steepens
 /// the angle: its normal is a rounding error, and its bending force fades out. Doubled or halved, nothing visible
 /// changes: the height is then 10⁻⁸ of its rest value.
-const VANISHED: f64 = 1e-16;
+pub(super) const VANISHED: f64 = 1e-16;
 
 /// A hinge with points x₀, x₁ on the edge and x₂, x₃ opposite; flat at θ = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +33,6 @@ pub struct Hinge {
     pub(super) ratio: f64,
     /// Least |n|² [m⁴] that is divided by.
     floor: f64,
-    /// Its inverse [1/m⁴].
-    pub(super) ceiling: f64,
 }
 
 /// The hinge in its present shape.
@@ -51,10 +49,6 @@ struct Fold {
 }
 
 impl Hinge {
-    /// A hinge that resists nothing, for lanes without one.
-    pub(super) const NONE: Hinge =
-        Hinge { stiffness: 0.0, rest: 0.0, lagged: 0.0, damping: 0.0, ratio: 0.0, floor: 1.0, ceiling: 0.0 };
-
     /// Hinge with the rest shape `x_rest` [m], plate stiffness D ≥ 0 [N m] and rate damping β ≥ 0 [s].
     pub fn new(x_rest: [Vec3; 4], plate_stiffness: f64, damping: f64) -> Result<Self, ElementError> {
         ElementError::check_not_negative("bending stiffness", plate_stiffness)?;
@@ -63,15 +57,13 @@ impl Hinge {
         let area1 = rest_area(&[x_rest[0], x_rest[1], x_rest[2]])?;
         let area2 = rest_area(&[x_rest[1], x_rest[0], x_rest[3]])?;
         let smaller = 2.0 * area1.min(area2);
-        let floor = VANISHED * smaller * smaller;
         let mut hinge = Hinge {
             stiffness: plate_stiffness * length * length / (area1 + area2),
             rest: 0.0,
             lagged: 0.0,
             damping,
             ratio: 0.0,
-            floor,
-            ceiling: 1.0 / floor,
+            floor: VANISHED * smaller * smaller,
         };
         hinge.rest = hinge.fold(&x_rest).angle;
         hinge.lagged = hinge.rest;
@@ -104,9 +96,8 @@ impl Hinge {
     }
 
     #[inline(always)]
-    pub(super) fn unwrapped(&self, angle: f64) -> f64 {
-        let gained = angle - self.lagged;
-        if gained.abs() <= PI { angle } else { angle - TAU * (gained / TAU).round() }
+    fn unwrapped(&self, angle: f64) -> f64 {
+        unwrapped(angle, self.lagged)
     }
 
     /// ∂E/∂θ [J].
@@ -195,6 +186,13 @@ impl Hinge {
         let second = side(f.n2, f.inverse2, 3, -1.0);
         super::add_blocks(first, second)
     }
+}
+
+/// The angle plus a multiple of 2π, within π of the one at the start of the step.
+#[inline(always)]
+pub(super) fn unwrapped(angle: f64, lagged: f64) -> f64 {
+    let gained = angle - lagged;
+    if gained.abs() <= PI { angle } else { angle - TAU * (gained / TAU).round() }
 }
 
 impl Potential<4> for Hinge {

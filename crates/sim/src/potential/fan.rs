@@ -12,42 +12,66 @@
 //! hinges, is left to the elements.
 
 use super::Term;
-use super::bending::Hinge;
-use super::membrane::{NeoHookeanMembrane, VANISHED};
+use super::bending::{self, Hinge, unwrapped};
+use super::fan_star::{NONE, Star, Wedge};
+use super::lanes::{Pair, Pair3};
+use super::membrane::{NeoHookeanMembrane, VANISHED, area_law};
 use super::scalar;
 use super::sym::Sym;
-use crate::lanes::{Pair, Pair3};
 use littoral_geom::math::{Mat3, Vec3};
+use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// No hinge.
-const NONE: u32 = u32::MAX;
-
-/// Two consecutive wedges of a fan.
+/// Two consecutive wedges of a fan. Everything is here twice or more often, so that a sweep reads memory in order.
 #[derive(Clone, Copy, Debug)]
 struct Wedges {
     j: [u32; 2],
     k: [u32; 2],
     /// Beyond the edge jk; any point without a hinge there.
     outer: [u32; 2],
-    /// The membrane.
-    sheet: [u32; 2],
-    /// Hinge on the edge jk, or `NONE`.
-    tip: [u32; 2],
-    /// Hinge on the edge vj, or `NONE`.
-    spoke: [u32; 2],
-    /// Corners of the membrane at v, j and k.
-    corners: [[u8; 3]; 2],
-    /// One; zero for the repeated last wedge that fills up an odd number.
-    active: [f64; 2],
+    /// A₀tλ and A₀tμ [J]; zero for the repeated last wedge that fills up an odd number.
+    lambda: Pair,
+    mu: Pair,
+    /// β/h of the membrane [–].
+    ratio: Pair,
+    /// 1/(2A₀)² [1/m⁴].
+    metric: Pair,
+    /// Cotangent weights of the edges opposite v, j and k [1/m²].
+    weight: [Pair; 3],
+    /// Squared lengths of these edges at the start of the step [m²].
+    lagged_sq: [Pair; 3],
+    /// The hinges on the edges jk.
+    tip: Hinges,
+    /// The hinges on the edges vj.
+    spoke: Hinges,
+}
+
+/// Two hinges; without stiffness where there is none.
+#[derive(Clone, Copy, Debug)]
+struct Hinges {
+    /// K = k (1 + β/h) [J].
+    stiffness: Pair,
+    /// k (θ̄ + β/h θⁿ) [J].
+    offset: Pair,
+    /// θⁿ [rad].
+    lagged: Pair,
+}
+
+/// Where two wedges come from.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    wedges: [Wedge; 2],
+    /// The second wedge counts: it is not a repetition.
+    second: bool,
 }
 
 /// The fans of all vertices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fans {
-    /// Where the wedges of each vertex start; one more entry than there are vertices.
-    offsets: Vec<u32>,
+    /// Where the wedges of each vertex start and end.
+    ranges: Vec<[u32; 2]>,
     wedges: Vec<Wedges>,
+    sources: Vec<Source>,
 }
 
 /// Gradient and Hessian, still in two lanes.
@@ -73,14 +97,32 @@ impl Sums {
         (Vec3::new(g.x.sum(), g.y.sum(), g.z.sum()), hessian.full())
     }
 
-    /// Adds `s v vᵀ`.
     #[inline(always)]
-    fn add_outer(&mut self, s: Pair, v: Pair3) {
-        let w = s * v;
-        let terms = [w.x * v.x, w.y * v.y, w.z * v.z, w.x * v.y, w.y * v.z, w.z * v.x];
-        for (sum, term) in self.hessian.iter_mut().zip(terms) {
+    fn add(&mut self, gradient: Pair3, block: Block) {
+        self.gradient = self.gradient + gradient;
+        for (sum, term) in self.hessian.iter_mut().zip(block.0) {
             *sum = *sum + term;
         }
+    }
+}
+
+/// A symmetric matrix: xx, yy, zz, xy, yz, zx.
+struct Block([Pair; 6]);
+
+impl Block {
+    /// `s v vᵀ`.
+    #[inline(always)]
+    fn outer(s: Pair, v: Pair3) -> Self {
+        let w = s * v;
+        Block([w.x * v.x, w.y * v.y, w.z * v.z, w.x * v.y, w.y * v.z, w.z * v.x])
+    }
+
+    /// `self + s v vᵀ`.
+    #[inline(always)]
+    fn plus(self, s: Pair, v: Pair3) -> Self {
+        let [a, b, c, d, e, f] = self.0;
+        let o = Block::outer(s, v).0;
+        Block([a + o[0], b + o[1], c + o[2], d + o[3], e + o[4], f + o[5]])
     }
 }
 
@@ -97,40 +139,29 @@ struct Face {
     ab: Pair,
 }
 
-/// The parameters of two hinges.
-struct Hinges<'a> {
-    pair: [&'a Hinge; 2],
-    /// k (1 + β/h).
-    stiffness: Pair,
-    /// Largest 1/|n|².
-    ceiling: Pair,
-}
-
-impl<'a> Hinges<'a> {
-    #[inline(always)]
-    fn new(hinges: &'a [Hinge], of: [u32; 2]) -> Self {
-        let pair = of.map(|h| hinges.get(h as usize).unwrap_or(&Hinge::NONE));
-        let stiffness = Pair::from_fn(|l| pair[l].stiffness) * (Pair::splat(1.0) + Self::ratio(pair));
-        Hinges { pair, stiffness, ceiling: Pair::from_fn(|l| pair[l].ceiling) }
+impl Hinges {
+    fn new(hinges: &[Hinge], of: [u32; 2]) -> Self {
+        // Stiffness, offset, angle at the start.
+        let [low, high] = of.map(|h| match hinges.get(h as usize) {
+            Some(h) => (h.stiffness * (1.0 + h.ratio), h.stiffness * (h.rest + h.ratio * h.lagged), h.lagged),
+            None => (0.0, 0.0, 0.0),
+        });
+        Hinges {
+            stiffness: Pair::new(low.0, high.0),
+            offset: Pair::new(low.1, high.1),
+            lagged: Pair::new(low.2, high.2),
+        }
     }
 
-    #[inline(always)]
-    fn ratio(pair: [&Hinge; 2]) -> Pair {
-        Pair::from_fn(|l| pair[l].ratio)
-    }
-
-    /// ∂E/∂θ at θ = atan2(y, x) [J].
+    /// ∂E/∂θ = Kθ − k(θ̄ + β/h θⁿ) at θ = atan2(y, x) [J].
     #[inline(always)]
     fn moment(&self, y: Pair, x: Pair) -> Pair {
-        let pair = self.pair;
         let mut angle = atan2(y, x);
-        let lagged = Pair::from_fn(|l| pair[l].lagged);
-        if !(angle - lagged).abs().is_less(Pair::splat(PI)) {
-            angle = Pair::new(pair[0].unwrapped(angle.low()), pair[1].unwrapped(angle.high()));
+        if !(angle - self.lagged).abs().is_less(Pair::splat(PI)) {
+            let (low, high) = (self.lagged.low(), self.lagged.high());
+            angle = Pair::new(unwrapped(angle.low(), low), unwrapped(angle.high(), high));
         }
-        let rest = Pair::from_fn(|l| pair[l].rest);
-        let k = Pair::from_fn(|l| pair[l].stiffness);
-        k * ((angle - rest) + Self::ratio(pair) * (angle - lagged))
+        self.stiffness * angle - self.offset
     }
 }
 
@@ -154,279 +185,178 @@ fn atan2(y: Pair, x: Pair) -> Pair {
     t + t * s * poly7(s, scalar::ARCTAN)
 }
 
-/// The parameters of two membranes; zero stiffness for one that only fills up.
-struct Sheets<'a> {
-    pair: [&'a NeoHookeanMembrane; 2],
-    active: Pair,
-    lambda: Pair,
-    mu: Pair,
-    metric: Pair,
-}
-
-impl<'a> Sheets<'a> {
-    #[inline(always)]
-    fn new(sheets: &'a [NeoHookeanMembrane], w: &Wedges) -> Self {
-        let pair = w.sheet.map(|s| &sheets[s as usize]);
-        let active = Pair::from_fn(|l| w.active[l]);
-        Sheets {
-            pair,
-            active,
-            lambda: active * Pair::from_fn(|l| pair[l].sheet.lambda),
-            mu: active * Pair::from_fn(|l| pair[l].sheet.mu),
-            metric: Pair::from_fn(|l| pair[l].sheet.metric),
-        }
+/// J p′ and J² p″ [J] of the area energy p(J).
+#[inline(always)]
+fn area_laws(lambda: Pair, mu: Pair, j_sq: Pair) -> (Pair, Pair) {
+    let one = Pair::splat(1.0);
+    // ln J = artanh t
+    let t = (j_sq - one) / (j_sq + one);
+    if !t.abs().is_less(Pair::splat(scalar::ARTANH_REACH)) {
+        let low = area_law(lambda.low(), mu.low(), j_sq.low());
+        let high = area_law(lambda.high(), mu.high(), j_sq.high());
+        return (Pair::new(low.first, high.first), Pair::new(low.second, high.second));
     }
-
-    /// J p′ and J² p″ [J] of the area energy p(J).
-    #[inline(always)]
-    fn area_law(&self, j_sq: Pair) -> (Pair, Pair) {
-        let one = Pair::splat(1.0);
-        // ln J = artanh t
-        let t = (j_sq - one) / (j_sq + one);
-        if !t.abs().is_less(Pair::splat(scalar::ARTANH_REACH)) {
-            let law = [self.pair[0].area_law(j_sq.low()), self.pair[1].area_law(j_sq.high())];
-            let (first, second) = (Pair::from_fn(|l| law[l].first), Pair::from_fn(|l| law[l].second));
-            return (self.active * first, self.active * second);
-        }
-        let s = t * t;
-        let ln_j = t + t * s * poly7(s, scalar::ARTANH);
-        let bent = self.lambda * ln_j;
-        (bent - self.mu, self.lambda + self.mu - bent)
-    }
-}
-
-/// A wedge while its fan is put together.
-#[derive(Clone, Copy)]
-struct Wedge {
-    j: u32,
-    k: u32,
-    sheet: u32,
-    corners: [u8; 3],
-    outer: u32,
-    tip: u32,
-    spoke: u32,
-}
-
-impl Wedge {
-    /// The triangle seen from one of its corners, turned one way or the other.
-    fn new(sheet: u32, points: [u32; 3], corner: usize, reversed: bool) -> Self {
-        let (mut j, mut k) = ((corner + 1) % 3, (corner + 2) % 3);
-        if reversed {
-            std::mem::swap(&mut j, &mut k);
-        }
-        let corners = [corner, j, k].map(|c| c as u8);
-        Wedge { j: points[j], k: points[k], sheet, corners, outer: points[j], tip: NONE, spoke: NONE }
-    }
-}
-
-/// The triangles and hinges at one vertex.
-struct Star<'a> {
-    membranes: &'a Term<NeoHookeanMembrane, 3>,
-    hinges: &'a Term<Hinge, 4>,
-    /// Element·4 + corner.
-    triangles: &'a [u32],
-    folds: &'a [u32],
-}
-
-impl Star<'_> {
-    /// The wedges in order, when every triangle and every hinge has its place in one fan.
-    fn fan(&self, reversed: bool) -> Option<Vec<Wedge>> {
-        let sheets = self.triangles.iter().map(|item| self.membranes.elements[(item >> 2) as usize].sheet);
-        if self.folds.is_empty() || sheets.into_iter().any(|s| s.lambda < 0.0) {
-            return None;
-        }
-        let mut wedges = self.chain(reversed)?;
-        for item in self.folds {
-            let hinge = item >> 2;
-            let points = self.hinges.points[hinge as usize];
-            // Turned by half about its middle the hinge is the same: corners 1 and 3 become 0 and 2.
-            let corner = item & 3;
-            let turned = [points[1], points[0], points[3], points[2]];
-            let [x0, x1, x2, x3] = if corner % 2 == 0 { points } else { turned };
-            if corner >= 2 {
-                let wedge = wedges.iter_mut().find(|w| (w.j, w.k, w.tip) == (x0, x1, NONE))?;
-                (wedge.tip, wedge.outer) = (hinge, x3);
-            } else {
-                let here = wedges.iter().position(|w| (w.j, w.k, w.spoke) == (x1, x2, NONE))?;
-                let before = wedges[(here + wedges.len() - 1) % wedges.len()];
-                if (before.j, before.k) != (x3, x1) {
-                    return None;
-                }
-                wedges[here].spoke = hinge;
-            }
-        }
-        Some(wedges)
-    }
-
-    /// The triangles, each beginning where the one before ends.
-    fn chain(&self, reversed: bool) -> Option<Vec<Wedge>> {
-        let mut left: Vec<Wedge> = self
-            .triangles
-            .iter()
-            .map(|item| {
-                let (sheet, corner) = (item >> 2, (item & 3) as usize);
-                Wedge::new(sheet, self.membranes.points[sheet as usize], corner, reversed)
-            })
-            .collect();
-        let open = left.iter().position(|w| left.iter().all(|o| o.k != w.j));
-        let mut chain = Vec::with_capacity(left.len());
-        let mut next = open.or(if left.is_empty() { None } else { Some(0) })?;
-        loop {
-            let wedge = left.remove(next);
-            chain.push(wedge);
-            if left.is_empty() {
-                return Some(chain);
-            }
-            next = left.iter().position(|w| w.j == wedge.k)?;
-        }
-    }
+    let s = t * t;
+    let bent = lambda * (t + t * s * poly7(s, scalar::ARTANH));
+    (bent - mu, lambda + mu - bent)
 }
 
 /// Two by two; an odd last one is repeated without stiffness.
-fn pairs(wedges: &[Wedge]) -> impl Iterator<Item = Wedges> + '_ {
+fn pairs(wedges: &[Wedge]) -> impl Iterator<Item = Source> + '_ {
     wedges.chunks(2).map(|two| {
         let low = two[0];
-        let (high, active) = match two.get(1) {
-            Some(high) => (*high, 1.0),
-            None => (Wedge { tip: NONE, spoke: NONE, ..low }, 0.0),
-        };
-        let both = [low, high];
-        Wedges {
-            j: both.map(|w| w.j),
-            k: both.map(|w| w.k),
-            outer: both.map(|w| w.outer),
-            sheet: both.map(|w| w.sheet),
-            tip: both.map(|w| w.tip),
-            spoke: both.map(|w| w.spoke),
-            corners: both.map(|w| w.corners),
-            active: [1.0, active],
-        }
+        let repeated = Wedge { tip: NONE, spoke: NONE, ..low };
+        let high = two.get(1).copied();
+        Source { wedges: [low, high.unwrap_or(repeated)], second: high.is_some() }
     })
 }
 
-impl Fans {
-    /// Puts the fans of `n` vertices together.
-    pub(crate) fn new(membranes: &Term<NeoHookeanMembrane, 3>, hinges: &Term<Hinge, 4>, n: usize) -> Self {
-        let (triangles, folds) = (membranes.incidence(n), hinges.incidence(n));
-        let mut fans = Fans { offsets: vec![0], wedges: Vec::new() };
-        for v in 0..n {
-            let star = Star { membranes, hinges, triangles: triangles.row(v), folds: folds.row(v) };
-            let fan = star.fan(false).or_else(|| star.fan(true));
-            fans.wedges.extend(pairs(&fan.unwrap_or_default()));
-            fans.offsets.push(fans.wedges.len() as u32);
+impl Source {
+    /// The wedges with what their elements hold.
+    fn load(&self, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) -> Wedges {
+        let [low, high] = self.wedges;
+        let active = Pair::new(1.0, if self.second { 1.0 } else { 0.0 });
+        let sheet = [low, high].map(|w| sheets[w.sheet as usize].sheet);
+        let at = |c: usize| [low, high].map(|w| usize::from(w.corners[c]));
+        Wedges {
+            j: [low.j, high.j],
+            k: [low.k, high.k],
+            outer: [low.outer, high.outer],
+            lambda: active * Pair::new(sheet[0].lambda, sheet[1].lambda),
+            mu: active * Pair::new(sheet[0].mu, sheet[1].mu),
+            ratio: Pair::new(sheet[0].ratio, sheet[1].ratio),
+            metric: Pair::new(sheet[0].metric, sheet[1].metric),
+            weight: [0, 1, 2].map(|c| Pair::new(sheet[0].weight[at(c)[0]], sheet[1].weight[at(c)[1]])),
+            lagged_sq: [0, 1, 2]
+                .map(|c| Pair::new(sheet[0].lagged_sq[at(c)[0]], sheet[1].lagged_sq[at(c)[1]])),
+            tip: Hinges::new(hinges, [low.tip, high.tip]),
+            spoke: Hinges::new(hinges, [low.spoke, high.spoke]),
         }
+    }
+}
+
+impl Fans {
+    /// Puts the fans of `n` vertices together. They lie in memory in the given order of the vertices, best that in
+    /// which they will be asked for; what is missing from it follows.
+    pub(crate) fn new(
+        membranes: &Term<NeoHookeanMembrane, 3>,
+        hinges: &Term<Hinge, 4>,
+        n: usize,
+        order: impl Iterator<Item = u32>,
+    ) -> Self {
+        let (triangles, folds) = (membranes.incidence(n), hinges.incidence(n));
+        let mut fans = Fans { ranges: vec![[0; 2]; n], wedges: Vec::new(), sources: Vec::new() };
+        for v in order.chain(0..n as u32) {
+            let i = v as usize;
+            if fans.covers(v) {
+                continue;
+            }
+            let star = Star { membranes, hinges, triangles: triangles.row(i), folds: folds.row(i) };
+            let fan = star.fan(false).or_else(|| star.fan(true));
+            let start = fans.sources.len() as u32;
+            fans.sources.extend(pairs(&fan.unwrap_or_default()));
+            fans.ranges[i] = [start, fans.sources.len() as u32];
+        }
+        fans.lag(&membranes.elements, &hinges.elements);
         fans
+    }
+
+    /// Takes over what the elements remember of the start of the step.
+    pub(crate) fn lag(&mut self, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) {
+        let load = |s: &Source| s.load(sheets, hinges);
+        self.sources.par_iter().with_min_len(512).map(load).collect_into_vec(&mut self.wedges);
     }
 
     /// Whether `v` has a fan: its membranes and hinges are then all in it.
     pub(crate) fn covers(&self, v: u32) -> bool {
-        self.offsets[v as usize] < self.offsets[v as usize + 1]
+        let [start, end] = self.ranges[v as usize];
+        start < end
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at `v`: zero without a fan.
     #[inline]
-    pub(crate) fn block(
-        &self,
-        v: u32,
-        x: &[Vec3],
-        sheets: &[NeoHookeanMembrane],
-        hinges: &[Hinge],
-    ) -> (Vec3, Mat3) {
-        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
-        let [first, rest @ ..] = &self.wedges[row] else { return (Vec3::ZERO, Mat3::ZERO) };
+    pub(crate) fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+        let [start, end] = self.ranges[v as usize];
+        let [first, rest @ ..] = &self.wedges[start as usize..end as usize] else {
+            return (Vec3::ZERO, Mat3::ZERO);
+        };
         let at = x[v as usize];
         let at = Pair3::new(at, at);
         let mut sums = Sums::zero();
-        let first_face = face(first, at, x, sheets, hinges, &mut sums);
+        let first_face = face(first, at, x, &mut sums);
         let mut before = first_face;
         for w in rest {
-            let next = face(w, at, x, sheets, hinges, &mut sums);
-            spoke(w, &before, &next, hinges, &mut sums);
+            let next = face(w, at, x, &mut sums);
+            spoke(w, &before, &next, &mut sums);
             before = next;
         }
         // Before the first wedge comes the last one.
-        spoke(first, &before, &first_face, hinges, &mut sums);
+        spoke(first, &before, &first_face, &mut sums);
         sums.total()
     }
 }
 
 /// Adds the membranes and the hinges opposite.
 #[inline(always)]
-fn face(
-    w: &Wedges,
-    at: Pair3,
-    x: &[Vec3],
-    sheets: &[NeoHookeanMembrane],
-    hinges: &[Hinge],
-    sums: &mut Sums,
-) -> Face {
+fn face(w: &Wedges, at: Pair3, x: &[Vec3], sums: &mut Sums) -> Face {
     let gather = |points: [u32; 2]| Pair3::new(x[points[0] as usize], x[points[1] as usize]) - at;
     let (a, b, beyond) = (gather(w.j), gather(w.k), gather(w.outer));
     let e = b - a;
     let normal = a.cross(b);
     let (aa, bb, ee, n_sq) = (a.dot(a), b.dot(b), e.dot(e), normal.dot(normal));
-    let s = Sheets::new(sheets, w);
-    let inverse = (Pair::splat(1.0) / n_sq).min((1.0 / (VANISHED * VANISHED)) * s.metric);
+    let inverse = (Pair::splat(1.0) / n_sq).min((1.0 / (VANISHED * VANISHED)) * w.metric);
 
-    // Membrane: the elastic part, then the damping, as in `NeoHookeanMembrane::corner_block`.
-    let by_corner = |l: usize, of: [f64; 3]| w.corners[l].map(|c| of[usize::from(c)]);
-    let weight = [0, 1].map(|l| by_corner(l, s.pair[l].sheet.weight));
-    let [w_v, w_j, w_k] = [0, 1, 2].map(|c| Pair::new(weight[0][c], weight[1][c]));
-    let (first, second) = s.area_law(n_sq * s.metric);
-    let along = s.mu * (w_j + w_k);
-    let zero = Pair::splat(0.0);
-    let across = (first * ee).max(-(along * n_sq));
-    let z = inverse * normal.cross(e);
-    let u = w_k * a + w_j * b;
-    sums.along = sums.along + along;
-    sums.add_outer(second.max(zero), z);
-    let (mut pull_a, mut pull_b) = (s.mu * w_k, s.mu * w_j);
-    let ratio = s.active * Pair::from_fn(|l| s.pair[l].sheet.ratio);
-    if ratio.sum() > 0.0 {
-        let lagged = [0, 1].map(|l| by_corner(l, s.pair[l].sheet.lagged_sq));
-        let lagged = [0, 1, 2].map(|c| Pair::new(lagged[0][c], lagged[1][c]));
-        let d = [ee - lagged[0], bb - lagged[1], aa - lagged[2]];
-        let stiff = s.lambda + s.mu + s.mu;
-        let tr = stiff * (w_v * d[0] + w_j * d[1] + w_k * d[2]);
-        let shear = s.mu * s.metric;
-        let sum = d[0] + d[1] + d[2];
-        let half = 0.5 * ratio;
-        pull_a = pull_a + half * (tr * w_k - shear * (sum - d[2] - d[2]));
-        pull_b = pull_b + half * (tr * w_j - shear * (sum - d[1] - d[1]));
-        sums.add_outer(ratio * stiff, u);
-        sums.add_outer(ratio * shear, e);
-    }
-
-    // Hinge on jk: ∇θ = −|e| N/|N|², a multiple of the normal like the membrane's stiffness across.
-    let h = Hinges::new(hinges, w.tip);
+    // What may call a function comes first: no sum is then held in registers across the call.
+    let (first, second) = area_laws(w.lambda, w.mu, n_sq * w.metric);
     let length = ee.sqrt();
     let to_outer = a - beyond;
-    let n2 = e.cross(to_outer);
-    let moment = h.moment(length * normal.dot(to_outer), normal.dot(n2));
-    let bounded = inverse.min(h.ceiling);
-    sums.add_outer(across * (inverse * inverse) + h.stiffness * ee * (bounded * bounded), normal);
+    let moment = w.tip.moment(length * normal.dot(to_outer), normal.dot(e.cross(to_outer)));
 
+    // Hinge on jk: ∇θ = −|e| N/|N|², a multiple of the normal like the membrane's stiffness across.
+    let [w_v, w_j, w_k] = w.weight;
+    let along = w.mu * (w_j + w_k);
+    let across = (first * ee).max(-(along * n_sq));
+    let bounded = inverse.min((1.0 / bending::VANISHED) * w.metric);
     let lift = moment * length * bounded;
-    sums.gradient = sums.gradient + first * z - (pull_a * a + pull_b * b) - lift * normal;
-    Face { a, normal, inverse, aa, ab: a.dot(b) }
+    let mut block =
+        Block::outer(across * (inverse * inverse) + w.tip.stiffness * ee * (bounded * bounded), normal);
+
+    // Membrane: the elastic part, then the damping, as in `NeoHookeanMembrane::corner_block`.
+    let z = inverse * normal.cross(e);
+    let mut gradient = first * z - lift * normal;
+    block = block.plus(second.max(Pair::splat(0.0)), z);
+    let (mut pull_a, mut pull_b) = (w.mu * w_k, w.mu * w_j);
+    if w.ratio.sum() > 0.0 {
+        let d = [ee - w.lagged_sq[0], bb - w.lagged_sq[1], aa - w.lagged_sq[2]];
+        let stiff = w.lambda + w.mu + w.mu;
+        let tr = stiff * (w_v * d[0] + w_j * d[1] + w_k * d[2]);
+        let shear = w.mu * w.metric;
+        let sum = d[0] + d[1] + d[2];
+        let half = 0.5 * w.ratio;
+        pull_a = pull_a + half * (tr * w_k - shear * (sum - d[2] - d[2]));
+        pull_b = pull_b + half * (tr * w_j - shear * (sum - d[1] - d[1]));
+        block = block.plus(w.ratio * stiff, w_k * a + w_j * b).plus(w.ratio * shear, e);
+    }
+    gradient = gradient - (pull_a * a + pull_b * b);
+    sums.along = sums.along + along;
+    sums.add(gradient, block);
+    Face { a, normal, inverse: bounded, aa, ab: a.dot(b) }
 }
 
 /// Adds the hinges on the edges vj, between the wedges of `now` and those one before.
 #[inline(always)]
-fn spoke(w: &Wedges, before: &Face, now: &Face, hinges: &[Hinge], sums: &mut Sums) {
-    let h = Hinges::new(hinges, w.spoke);
+fn spoke(w: &Wedges, before: &Face, now: &Face, sums: &mut Sums) {
     let (n1, n2) = (now.normal, now.normal.after(before.normal));
     let far = now.a.after(before.a);
     let length_sq = now.aa.max(Pair::splat(f64::MIN_POSITIVE));
     let length = length_sq.sqrt();
-    let moment = h.moment(-(length * n1.dot(far)), n1.dot(n2));
+    let moment = w.spoke.moment(-(length * n1.dot(far)), n1.dot(n2));
     // ∇θ = |e| g, g = (x₁−x₂)·e/|e|² n₁/|n₁|² + (x₁−x₃)·e/|e|² n₂/|n₂|²
     let over = Pair::splat(1.0) / length_sq;
-    let p = over * (now.aa - now.ab) * now.inverse.min(h.ceiling);
-    let r = over * (now.aa - now.ab.after(before.ab)) * now.inverse.after(before.inverse).min(h.ceiling);
+    let p = over * (now.aa - now.ab) * now.inverse;
+    let r = over * (now.aa - now.ab.after(before.ab)) * now.inverse.after(before.inverse);
     let g = p * n1 + r * n2;
-    sums.gradient = sums.gradient + (moment * length) * g;
-    sums.add_outer(h.stiffness * length_sq, g);
+    sums.add((moment * length) * g, Block::outer(w.spoke.stiffness * length_sq, g));
 }
 
 #[cfg(test)]
@@ -475,11 +405,11 @@ mod tests {
 
     /// Compares every fan with its elements; returns the number of vertices that have one.
     fn compare(cloth: &Cloth, x: &[Vec3]) -> usize {
-        let fans = Fans::new(&cloth.0, &cloth.1, x.len());
+        let fans = Fans::new(&cloth.0, &cloth.1, x.len(), (0..x.len() as u32).rev());
         let covered = (0..x.len() as u32).filter(|v| fans.covers(*v));
         covered
             .inspect(|&v| {
-                let (g, h) = fans.block(v, x, &cloth.0.elements, &cloth.1.elements);
+                let (g, h) = fans.block(v, x);
                 let (g_sum, h_sum) = oracle(cloth, v, x);
                 let stiffness = h_sum.x_axis.x + h_sum.y_axis.y + h_sum.z_axis.z;
                 // A hundred roundings of terms up to the stiffness, moved by positions of size one.
@@ -532,7 +462,7 @@ mod tests {
         let (membranes, folds) = cloth(&mesh.triangles, x, x, 0.3);
         let (mut turned, _) = cloth(&mixed, x, x, 0.3);
         turned.elements.clone_from(&membranes.elements);
-        let fans = Fans::new(&turned, &folds, x.len());
+        let fans = Fans::new(&turned, &folds, x.len(), 0..x.len() as u32);
         assert!((0..x.len() as u32).any(|v| !fans.covers(v)));
     }
 }

@@ -227,6 +227,54 @@ pub(super) struct AreaLaw {
     pub(super) second: f64,
 }
 
+/// p = −μ ln J + λ/2 ln²J from J².
+#[inline(always)]
+pub(super) fn area_law(lambda: f64, mu: f64, j_sq: f64) -> AreaLaw {
+    if j_sq < SQUASHED * SQUASHED || lambda < 0.0 {
+        return area_law_extended(lambda, mu, j_sq.sqrt());
+    }
+    let ln_j = 0.5 * scalar::ln(j_sq);
+    AreaLaw {
+        value: (0.5 * lambda * ln_j - mu) * ln_j,
+        first: lambda * ln_j - mu,
+        second: lambda + mu - lambda * ln_j,
+    }
+}
+
+/// The same for squashed triangles and negative λ. With λ < 0 the squared logarithm would pull a triangle to
+/// zero area; λ(J − 1 − ln J) has the same stiffness at rest and leaves the barrier −(μ+λ) ln J.
+#[cold]
+#[inline(never)]
+fn area_law_extended(lambda: f64, mu: f64, j: f64) -> AreaLaw {
+    let at = |j: f64| {
+        let ln_j = scalar::ln(j);
+        if lambda < 0.0 {
+            AreaLaw {
+                value: -mu * ln_j + lambda * (j - 1.0 - ln_j),
+                first: lambda * (j - 1.0) - mu,
+                second: lambda + mu,
+            }
+        } else {
+            AreaLaw {
+                value: (0.5 * lambda * ln_j - mu) * ln_j,
+                first: lambda * ln_j - mu,
+                second: lambda + mu - lambda * ln_j,
+            }
+        }
+    };
+    if j >= SQUASHED {
+        return at(j);
+    }
+    let edge = at(SQUASHED);
+    let (first, second) = (edge.first / SQUASHED, edge.second / (SQUASHED * SQUASHED));
+    let dj = j - SQUASHED;
+    AreaLaw {
+        value: edge.value + dj * (first + 0.5 * dj * second),
+        first: j * (first + dj * second),
+        second: j * j * second,
+    }
+}
+
 /// Neo-Hookean membrane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NeoHookeanMembrane {
@@ -239,54 +287,9 @@ impl NeoHookeanMembrane {
         Ok(NeoHookeanMembrane { sheet: Sheet::new(&x_rest, parameters)? })
     }
 
-    /// p = −μ ln J + λ/2 ln²J from J².
     #[inline(always)]
-    pub(super) fn area_law(&self, j_sq: f64) -> AreaLaw {
-        let (lambda, mu) = (self.sheet.lambda, self.sheet.mu);
-        if j_sq < SQUASHED * SQUASHED || lambda < 0.0 {
-            return self.area_law_extended(j_sq.sqrt());
-        }
-        let ln_j = 0.5 * scalar::ln(j_sq);
-        AreaLaw {
-            value: (0.5 * lambda * ln_j - mu) * ln_j,
-            first: lambda * ln_j - mu,
-            second: lambda + mu - lambda * ln_j,
-        }
-    }
-
-    /// The same for squashed triangles and negative λ. With λ < 0 the squared logarithm would pull a triangle to
-    /// zero area; λ(J − 1 − ln J) has the same stiffness at rest and leaves the barrier −(μ+λ) ln J.
-    #[cold]
-    #[inline(never)]
-    fn area_law_extended(&self, j: f64) -> AreaLaw {
-        let (lambda, mu) = (self.sheet.lambda, self.sheet.mu);
-        let at = |j: f64| {
-            let ln_j = scalar::ln(j);
-            if lambda < 0.0 {
-                AreaLaw {
-                    value: -mu * ln_j + lambda * (j - 1.0 - ln_j),
-                    first: lambda * (j - 1.0) - mu,
-                    second: lambda + mu,
-                }
-            } else {
-                AreaLaw {
-                    value: (0.5 * lambda * ln_j - mu) * ln_j,
-                    first: lambda * ln_j - mu,
-                    second: lambda + mu - lambda * ln_j,
-                }
-            }
-        };
-        if j >= SQUASHED {
-            return at(j);
-        }
-        let edge = at(SQUASHED);
-        let (first, second) = (edge.first / SQUASHED, edge.second / (SQUASHED * SQUASHED));
-        let dj = j - SQUASHED;
-        AreaLaw {
-            value: edge.value + dj * (first + 0.5 * dj * second),
-            first: j * (first + dj * second),
-            second: j * j * second,
-        }
+    fn area_law(&self, j_sq: f64) -> AreaLaw {
+        area_law(self.sheet.lambda, self.sheet.mu, j_sq)
     }
 
     /// N, 1/|N|² (bounded) and the area law.
