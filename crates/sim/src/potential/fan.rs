@@ -233,6 +233,17 @@ impl Source {
             spoke: Hinges::new(hinges, [low.spoke, high.spoke]),
         }
     }
+
+    /// Takes over what changes at the start of a step.
+    fn lag(&self, w: &mut Wedges, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) {
+        let [low, high] = self.wedges;
+        let [a, b] = [low, high].map(|w| &sheets[w.sheet as usize].sheet);
+        let at = |c: usize| (usize::from(low.corners[c]), usize::from(high.corners[c]));
+        w.ratio = Pair::new(a.ratio, b.ratio);
+        w.lagged_sq = [0, 1, 2].map(|c| Pair::new(a.lagged_sq[at(c).0], b.lagged_sq[at(c).1]));
+        w.tip = Hinges::new(hinges, [low.tip, high.tip]);
+        w.spoke = Hinges::new(hinges, [low.spoke, high.spoke]);
+    }
 }
 
 impl Fans {
@@ -257,14 +268,15 @@ impl Fans {
             fans.sources.extend(pairs(&fan.unwrap_or_default()));
             fans.ranges[i] = [start, fans.sources.len() as u32];
         }
-        fans.lag(&membranes.elements, &hinges.elements);
+        let load = |s: &Source| s.load(&membranes.elements, &hinges.elements);
+        fans.wedges = fans.sources.iter().map(load).collect();
         fans
     }
 
     /// Takes over what the elements remember of the start of the step.
     pub(crate) fn lag(&mut self, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) {
-        let load = |s: &Source| s.load(sheets, hinges);
-        self.sources.par_iter().with_min_len(512).map(load).collect_into_vec(&mut self.wedges);
+        let pairs = self.wedges.par_iter_mut().zip(&self.sources).with_min_len(512);
+        pairs.for_each(|(w, source)| source.lag(w, sheets, hinges));
     }
 
     /// Whether `v` has a fan: its membranes and hinges are then all in it.
@@ -405,7 +417,12 @@ mod tests {
 
     /// Compares every fan with its elements; returns the number of vertices that have one.
     fn compare(cloth: &Cloth, x: &[Vec3]) -> usize {
-        let fans = Fans::new(&cloth.0, &cloth.1, x.len(), (0..x.len() as u32).rev());
+        // Built with another memory than the elements have in the end.
+        let (mut membranes, mut folds) = cloth.clone();
+        membranes.lag(x, 1.0);
+        folds.lag(x, 1.0);
+        let mut fans = Fans::new(&membranes, &folds, x.len(), (0..x.len() as u32).rev());
+        fans.lag(&cloth.0.elements, &cloth.1.elements);
         let covered = (0..x.len() as u32).filter(|v| fans.covers(*v));
         covered
             .inspect(|&v| {
