@@ -305,13 +305,14 @@ impl Assembly {
         let active: Vec<bool> =
             self.object_of.iter().map(|&o| self.objects[o as usize].kind != ObjectKind::Collider).collect();
         let geometry = self.geometry(active);
-        let elastic = Elastic::new(self.terms, n);
+        let mut elastic = Elastic::new(self.terms, n);
         let stencils = elastic.stencils();
         let colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
             .into_iter()
             .map(|c| c.into_iter().filter(|&v| geometry.active[v as usize]).collect::<Vec<u32>>())
             .filter(|c| !c.is_empty())
             .collect();
+        elastic.arrange(colors.iter().flatten().copied());
         let mut color_of = vec![u32::MAX; n];
         for (k, color) in colors.iter().enumerate() {
             for &v in color {
