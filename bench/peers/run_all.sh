@@ -4,7 +4,8 @@
 #   bench/peers/run_all.sh [twist] [drape] [contact]       (all three without an argument)
 #
 # PYTHON is the interpreter with the peers (default: python3), DATA a scratch folder (default: target/bench-data).
-# CELLS, SIDES and TRIANGLES choose the sizes, ITERATIONS those of the twist, REPEATS how often each time is taken.
+# CELLS, SIDES and TRIANGLES choose the sizes, ITERATIONS and WIND (seconds of winding) the twist, STEPS the length of the
+# drape, REPEATS how often each time is taken. The drape of 50 × 50 takes the peer a minute or two each time.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 cd "$here/../.."
@@ -25,15 +26,16 @@ for job in $what; do
         twist)
             for n in ${CELLS:-50}; do
                 one target/release/solver "$n" --iterations "${ITERATIONS:-4,10}" --threads 1 --steps 30 \
-                    --repeats "$repeats" --write "$data" | tee -a "$log"
+                    --wind "${WIND:-5}" --repeats "$repeats" --write "$data" | tee -a "$log"
                 for k in $(tr , ' ' <<< "${ITERATIONS:-4,10}"); do
                     one "$python" "$here/newton_twist.py" "$data" "$n" --iterations "$k" --repeats "$repeats" | tee -a "$log"
                 done
             done ;;
         drape)
             for n in ${SIDES:-20 50}; do
-                one target/release/drape "$n" --repeats "$repeats" --write "$data" | tee -a "$log"
-                one "$python" "$here/mujoco_drape.py" "$data" "$n" --repeats "$repeats" | tee -a "$log"
+                one target/release/drape "$n" --steps "${STEPS:-600}" --repeats "$repeats" --write "$data" | tee -a "$log"
+                one "$python" "$here/mujoco_drape.py" "$data" "$n" --steps "${STEPS:-600}" \
+                    --repeats "$repeats" | tee -a "$log"
             done ;;
         contact)
             for n in ${TRIANGLES:-10000 50000 200000}; do

@@ -55,7 +55,7 @@ pub fn scene(cells: u32, contact_radius: f64, settings: SolverSettings) -> Resul
 pub fn wind(cells: u32, seconds: f64, mut progress: impl FnMut(&Simulation)) -> Result<Snapshot, SceneError> {
     /// Coarser than the timed steps: a wound sheet is wanted, not this path to it.
     const WINDING_STEP: f64 = 1.0 / 300.0;
-    let mut simulation = scene(cells, RADIUS, SolverSettings { iterations: 5, ..SolverSettings::default() })?;
+    let mut simulation = scene(cells, RADIUS, SolverSettings { iterations: 8, ..SolverSettings::default() })?;
     let steps = (seconds / WINDING_STEP).round() as u32;
     for step in 1..=steps {
         simulation.step(WINDING_STEP);

@@ -86,6 +86,7 @@ struct Sum {
     detections: u32,
     sweeps: u32,
     last: StepReport,
+    crossings: usize,
 }
 
 /// The median of several runs from the same start.
@@ -117,6 +118,7 @@ fn time_once(simulation: &mut Simulation, steps: u32) -> Sum {
         sum.last = report;
     }
     (sum.cpu, sum.wall) = (machine::cpu_seconds() - cpu, start.elapsed().as_secs_f64());
+    sum.crossings = simulation.judge().crossings.len();
     sum
 }
 
@@ -140,7 +142,7 @@ fn print(case: &str, cells: u32, threads: usize, steps: u32, sum: &Sum) {
     );
     if threads == 1 {
         let key = format!("twist {cells} {case} {}", sum.last.iterations);
-        machine::result(&key, micro * sum.cpu, "µs/vertex/iteration", &[]);
+        machine::result(&key, micro * sum.cpu, "µs/vertex/iteration", &[("crossings", sum.crossings as f64)]);
     }
 }
 
@@ -157,6 +159,12 @@ fn write(folder: &Path, cells: u32, state: &Snapshot) -> Result<(), Box<dyn Erro
 fn wound(options: &Options, cells: u32) -> Result<Snapshot, Box<dyn Error>> {
     let path = options.states.join(format!("twist-{cells}-{}s.state", options.wind));
     if let Some(state) = twist::load(&path) {
+        let mut simulation = twist::scene(cells, twist::RADIUS, SolverSettings::default())?;
+        simulation.restore(state.clone());
+        let crossings = simulation.judge().crossings.len();
+        if crossings > 0 {
+            return Err(format!("{}: {crossings} crossings: delete it, to wind anew", path.display()).into());
+        }
         return Ok(state);
     }
     let state = twist::wind(cells, options.wind, |simulation| {
