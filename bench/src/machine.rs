@@ -40,6 +40,20 @@ pub fn header() -> String {
     )
 }
 
+/// Prints one result on a line of its own, for `peers/table.py` to set against those of the peers.
+pub fn result(key: &str, value: f64, unit: &str, more: &[(&str, f64)]) {
+    let more: String = more.iter().map(|(name, number)| format!(", \"{name}\": {number}")).collect();
+    println!(
+        "RESULT {{\"key\": \"{key}\", \"value\": {value}, \"unit\": \"{unit}\", \"peer\": \"littoral\"{more}}}"
+    );
+}
+
+/// The middle one of some times, the upper of two; 0 of none.
+pub fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(0.0)
+}
+
 fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
