@@ -1,0 +1,78 @@
+//! The validation scenes: each ends as its `[[expect]]` blocks say. Expected, found and verdict are printed.
+
+use littoral_io::scene::{SceneFile, Source};
+
+/// Runs a scene to its end and returns what did not hold.
+fn run(name: &str, sets: &[&str]) -> Vec<String> {
+    let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
+    let scene = SceneFile::load(Source::Argument(name), &sets).unwrap();
+    let (mut sim, _) = scene.build().unwrap();
+    let (steps, h) = scene.steps_per_frame();
+    let expectations = scene.expectations();
+    let mut missed = Vec::new();
+    for frame in 0..=scene.frames() {
+        for e in expectations.iter().filter(|e| e.frame(scene.fps(), scene.frames()) == frame) {
+            let found = e.value(&sim);
+            println!("{name} {sets:?}: {e}, found {found}");
+            if !e.holds(found) {
+                missed.push(format!("{e}, found {found}"));
+            }
+        }
+        if frame < scene.frames() {
+            for _ in 0..steps {
+                sim.step(h);
+            }
+            let verdict = sim.judge();
+            assert!(
+                verdict.crossings.is_empty() && verdict.inverted.is_empty(),
+                "{name}: frame {frame}: {verdict:?}"
+            );
+        }
+    }
+    missed
+}
+
+fn holds(name: &str, sets: &[&str]) {
+    let missed = run(name, sets);
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+#[test]
+fn free_fall_reaches_g_at_three_contact_radii() {
+    for radius in ["0.005", "0.001", "0.0002"] {
+        holds("validation/free-fall", &[&format!("contact.radius={radius}")]);
+    }
+}
+
+#[test]
+fn the_pendulum_keeps_time() {
+    holds("validation/pendulum", &[]);
+}
+
+#[test]
+fn a_block_slides_down_the_incline_as_coulomb_says() {
+    holds("validation/incline-slide", &[]);
+}
+
+#[test]
+fn a_block_at_the_critical_slope_creeps_no_faster_than_measured() {
+    holds("validation/incline-hold", &[]);
+}
+
+#[test]
+fn a_plate_squeezes_foam_to_a_tenth_and_lets_it_go() {
+    holds("soft-squash", &["solver.iterations=5"]);
+}
+
+#[test]
+#[ignore = "half a minute: the clamped soft beam"]
+fn a_soft_cantilever_droops_by_the_elastica() {
+    holds("validation/cantilever-soft", &[]);
+}
+
+/// An open defect: right-triangle grids couple bending and twist, which makes a narrow strip 17 % too soft.
+#[test]
+#[should_panic(expected = "min_z of")]
+fn a_cloth_cantilever_is_too_soft_on_a_right_triangle_grid() {
+    holds("validation/cantilever-cloth", &[]);
+}
