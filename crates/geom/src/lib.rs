@@ -7,6 +7,7 @@ pub mod distance;
 pub mod math;
 pub mod mesh;
 pub mod pairs;
+pub mod particle_grid;
 pub mod random;
 pub mod referee;
 pub mod shapes;

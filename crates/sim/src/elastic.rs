@@ -1,7 +1,8 @@
 //! All elastic and dissipative elements of a model, each kind with the list of elements at every point.
 
+use crate::potential::fan::Fans;
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
+    Collapse, Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
     StableNeoHookeanTet, Term,
 };
 use littoral_geom::math::{Mat3, Vec3};
@@ -20,12 +21,19 @@ pub struct Incident<P, const N: usize> {
 impl<P: Potential<N>, const N: usize> Incident<P, N> {
     /// Lists, for each of `n` points, the elements that touch it.
     pub fn new(term: Term<P, N>, n: usize) -> Self {
-        assert!(term.len() < (u32::MAX / 4) as usize, "more than 2^30 elements of one kind");
-        let corners = term.points.iter().enumerate();
-        let pairs =
-            corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
-        let incidence = Csr::from_pairs(n, pairs);
+        let incidence = term.incidence(n);
         Incident { term, incidence }
+    }
+
+    /// Forgets the elements at the points for which `skip` holds: another sum counts them.
+    fn without(mut self, skip: impl Fn(u32) -> bool) -> Self {
+        let rows = 0..self.incidence.rows() as u32;
+        let pairs = rows
+            .clone()
+            .filter(|v| !skip(*v))
+            .flat_map(|v| self.incidence.row(v as usize).iter().map(move |item| (v, *item)));
+        self.incidence = Csr::from_pairs(rows.len(), pairs);
+        self
     }
 
     /// Adds gradient and positive semidefinite block of all elements at `v`.
@@ -62,10 +70,14 @@ pub struct Elastic {
     pub tets: Incident<StableNeoHookeanTet, 4>,
     /// Fixed corotated tets.
     pub corotated: Incident<FixedCorotatedTet, 4>,
+    /// Barriers against collapse of tets.
+    pub collapses: Incident<Collapse, 4>,
     /// Springs.
     pub springs: Incident<Spring, 2>,
     /// Air drag.
     pub drags: Incident<Drag, 3>,
+    /// Membranes and bending around the vertices of ordinary cloth.
+    fans: Fans,
 }
 
 /// Collects elements before the point count is known.
@@ -81,6 +93,8 @@ pub struct ElasticTerms {
     pub tets: Term<StableNeoHookeanTet, 4>,
     /// Fixed corotated tets.
     pub corotated: Term<FixedCorotatedTet, 4>,
+    /// Barriers against collapse of tets.
+    pub collapses: Term<Collapse, 4>,
     /// Springs.
     pub springs: Term<Spring, 2>,
     /// Air drag.
@@ -112,6 +126,10 @@ macro_rules! each {
             $body
         }
         {
+            let $term = all.collapses;
+            $body
+        }
+        {
             let $term = all.springs;
             $body
         }
@@ -129,6 +147,7 @@ struct Refs<'a> {
     hinges: &'a Incident<Hinge, 4>,
     tets: &'a Incident<StableNeoHookeanTet, 4>,
     corotated: &'a Incident<FixedCorotatedTet, 4>,
+    collapses: &'a Incident<Collapse, 4>,
     springs: &'a Incident<Spring, 2>,
     drags: &'a Incident<Drag, 3>,
 }
@@ -136,26 +155,35 @@ struct Refs<'a> {
 impl Elastic {
     /// Indexes the collected elements over `n` points.
     pub fn new(terms: ElasticTerms, n: usize) -> Self {
+        let fans = Fans::new(&terms.membranes, &terms.hinges, n, 0..n as u32);
         Elastic {
-            membranes: Incident::new(terms.membranes, n),
+            membranes: Incident::new(terms.membranes, n).without(|v| fans.covers(v)),
             venant: Incident::new(terms.venant, n),
-            hinges: Incident::new(terms.hinges, n),
+            hinges: Incident::new(terms.hinges, n).without(|v| fans.covers(v)),
             tets: Incident::new(terms.tets, n),
             corotated: Incident::new(terms.corotated, n),
+            collapses: Incident::new(terms.collapses, n),
             springs: Incident::new(terms.springs, n),
             drags: Incident::new(terms.drags, n),
+            fans,
         }
     }
 
+    /// Lays out what descent reads in the order in which it takes the points. Changes no result.
+    pub fn arrange(&mut self, order: impl Iterator<Item = u32>) {
+        let n = self.membranes.incidence.rows();
+        self.fans = Fans::new(&self.membranes.term, &self.hinges.term, n, order);
+    }
+
     fn refs(&self) -> Refs<'_> {
-        let Elastic { membranes, venant, hinges, tets, corotated, springs, drags } = self;
-        Refs { membranes, venant, hinges, tets, corotated, springs, drags }
+        let Elastic { membranes, venant, hinges, tets, corotated, collapses, springs, drags, .. } = self;
+        Refs { membranes, venant, hinges, tets, corotated, collapses, springs, drags }
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.
     #[inline]
     pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let (mut gradient, mut hessian) = (Vec3::ZERO, Mat3::ZERO);
+        let (mut gradient, mut hessian) = self.fans.block(v, x);
         each!(self.refs(), term => term.add_block(v, x, &mut gradient, &mut hessian));
         (gradient, hessian)
     }
@@ -181,6 +209,7 @@ impl Elastic {
         self.corotated.term.lag(x_n, h);
         self.springs.term.lag(x_n, h);
         self.drags.term.lag(x_n, h);
+        self.fans.lag(&self.membranes.term.elements, &self.hinges.term.elements);
     }
 
     /// The points of every element, as lists of any length: for colouring and neighbours.

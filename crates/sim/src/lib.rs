@@ -11,6 +11,7 @@ pub mod report;
 
 pub mod safe;
 
+pub mod fluid;
 pub mod potential;
 
 pub mod elastic;

@@ -74,6 +74,41 @@ impl Motion {
         }
     }
 
+    /// Pose (translation, rotation) of a keyframed motion at `time`: `x ↦ center + p + R (x − center)`; `None` for the
+    /// other motions.
+    pub fn keyframed_pose(&self, time: f64) -> Option<(Vec3, Quat)> {
+        match self {
+            Motion::Keyframes { keys, .. } => Some(interpolate(keys, time)),
+            Motion::Static | Motion::Twist { .. } | Motion::Sequence { .. } => None,
+        }
+    }
+
+    /// An upper estimate of the fastest speed [m/s] that any of the points starting at `x0` is meant to have.
+    pub fn top_speed(&self, x0: &[Vec3]) -> f64 {
+        let radius = |center: Vec3| x0.iter().map(|p| p.distance(center)).fold(0.0, f64::max);
+        match self {
+            Motion::Static => 0.0,
+            Motion::Keyframes { center, keys } => keys
+                .windows(2)
+                .map(|k| {
+                    let turn = k[0].rotation.angle_between(k[1].rotation) * radius(*center);
+                    (k[0].position.distance(k[1].position) + turn) / (k[1].time - k[0].time)
+                })
+                .fold(0.0, f64::max),
+            Motion::Twist { center, spin, velocity, .. } => {
+                velocity.length() + spin.length() * radius(*center)
+            }
+            Motion::Sequence { times, positions } => times
+                .windows(2)
+                .zip(positions.windows(2))
+                .map(|(t, p)| {
+                    let farthest = p[0].iter().zip(&p[1]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+                    farthest / (t[1] - t[0])
+                })
+                .fold(0.0, f64::max),
+        }
+    }
+
     /// True when no point ever moves.
     pub fn is_static(&self) -> bool {
         match self {

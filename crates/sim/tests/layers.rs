@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["settings", "motion", "model", "report"],
     &["safe"],
-    &["potential"],
+    &["potential", "fluid"],
     &["elastic", "kinematic"],
     &["contact"],
     &["truncation"],

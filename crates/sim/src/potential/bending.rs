@@ -16,21 +16,21 @@ use std::f64::consts::{PI, TAU};
 /// A triangle of the hinge whose squared area has fallen below this multiple of its rest value no longer steepens
 /// the angle: its normal is a rounding error, and its bending force fades out. Doubled or halved, nothing visible
 /// changes: the height is then 10⁻⁸ of its rest value.
-const VANISHED: f64 = 1e-16;
+pub(super) const VANISHED: f64 = 1e-16;
 
 /// A hinge with points x₀, x₁ on the edge and x₂, x₃ opposite; flat at θ = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hinge {
     /// D |ē|²/(Ā₁ + Ā₂) [J].
-    stiffness: f64,
+    pub(super) stiffness: f64,
     /// Rest angle θ̄ [rad].
-    rest: f64,
+    pub(super) rest: f64,
     /// Angle θⁿ at the start of the step [rad].
-    lagged: f64,
+    pub(super) lagged: f64,
     /// Rate damping β [s].
     damping: f64,
     /// β/h of the present step [–].
-    ratio: f64,
+    pub(super) ratio: f64,
     /// Least |n|² [m⁴] that is divided by.
     floor: f64,
 }
@@ -97,8 +97,7 @@ impl Hinge {
 
     #[inline(always)]
     fn unwrapped(&self, angle: f64) -> f64 {
-        let gained = angle - self.lagged;
-        if gained.abs() <= PI { angle } else { angle - TAU * (gained / TAU).round() }
+        unwrapped(angle, self.lagged)
     }
 
     /// ∂E/∂θ [J].
@@ -187,6 +186,13 @@ impl Hinge {
         let second = side(f.n2, f.inverse2, 3, -1.0);
         super::add_blocks(first, second)
     }
+}
+
+/// The angle plus a multiple of 2π, within π of the one at the start of the step.
+#[inline(always)]
+pub(super) fn unwrapped(angle: f64, lagged: f64) -> f64 {
+    let gained = angle - lagged;
+    if gained.abs() <= PI { angle } else { angle - TAU * (gained / TAU).round() }
 }
 
 impl Potential<4> for Hinge {

@@ -286,6 +286,17 @@ fn tet<P: Potential<4>>(
     (element, deformed(random, &x_rest))
 }
 
+/// A squeezed tet, its volume ratio mostly where the barrier acts.
+fn collapse(random: &mut Random) -> (Collapse, [Vec3; 4]) {
+    let x_rest = tetrahedron(random);
+    let element =
+        Collapse::new(x_rest, random.log_between(1e3, 1e9), random.between(0.0, 0.49)).expect("valid tet");
+    let turn = rotation(random);
+    let squeeze = Mat3::from_diagonal(Vec3::new(1.1, 0.9, random.between(0.02, 0.13)));
+    let frame = turn * squeeze * rotation(random);
+    (element, x_rest.map(|p| frame * p))
+}
+
 /// A fold by the angle about an edge of length one, before the motion.
 fn hinge(random: &mut Random) -> (Hinge, [Vec3; 4]) {
     let mut shape = |angle: f64| {
@@ -375,5 +386,6 @@ registered! {
     stable_neo_hookean_tet_is_sound: invariant true, projected true, stable_neo_hookean_tet;
     damped_stable_neo_hookean_tet_is_sound: invariant true, projected false, damped(stable_neo_hookean_tet);
     fixed_corotated_tet_is_sound: invariant true, projected true, fixed_corotated_tet;
+    collapse_is_sound: invariant true, projected false, collapse;
     damped_fixed_corotated_tet_is_sound: invariant true, projected false, damped(fixed_corotated_tet);
 }

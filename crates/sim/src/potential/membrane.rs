@@ -33,21 +33,21 @@ pub struct MembraneParameters {
 
 /// Rest shape, stiffness and memory of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sheet {
+pub(super) struct Sheet {
     /// Cotangent weights w_c [1/m²], c the corner opposite the edge.
-    weight: [f64; 3],
+    pub(super) weight: [f64; 3],
     /// 1/(2A₀)² [1/m⁴].
-    metric: f64,
+    pub(super) metric: f64,
     /// A₀ t λ [J].
-    lambda: f64,
+    pub(super) lambda: f64,
     /// A₀ t μ [J].
-    mu: f64,
+    pub(super) mu: f64,
     /// β [s].
     damping: f64,
     /// β/h of the present step [–].
-    ratio: f64,
+    pub(super) ratio: f64,
     /// Squared edge lengths at the start of the step [m²].
-    lagged_sq: [f64; 3],
+    pub(super) lagged_sq: [f64; 3],
 }
 
 /// A triangle seen from its corner i; j and k follow in turn.
@@ -215,22 +215,70 @@ const SQUASHED: f64 = 0.1;
 
 /// Area ratio J below which the normal, and with it the force that opens the triangle, fades out: it is a rounding
 /// error of the positions.
-const VANISHED: f64 = 1e-12;
+pub(super) const VANISHED: f64 = 1e-12;
 
 /// Area part p(J) of the neo-Hookean energy with its scaled derivatives.
-struct AreaLaw {
+pub(super) struct AreaLaw {
     /// p [J].
     value: f64,
     /// J p′ [J].
-    first: f64,
+    pub(super) first: f64,
     /// J² p″ [J].
-    second: f64,
+    pub(super) second: f64,
+}
+
+/// p = −μ ln J + λ/2 ln²J from J².
+#[inline(always)]
+pub(super) fn area_law(lambda: f64, mu: f64, j_sq: f64) -> AreaLaw {
+    if j_sq < SQUASHED * SQUASHED || lambda < 0.0 {
+        return area_law_extended(lambda, mu, j_sq.sqrt());
+    }
+    let ln_j = 0.5 * scalar::ln(j_sq);
+    AreaLaw {
+        value: (0.5 * lambda * ln_j - mu) * ln_j,
+        first: lambda * ln_j - mu,
+        second: lambda + mu - lambda * ln_j,
+    }
+}
+
+/// The same for squashed triangles and negative λ. With λ < 0 the squared logarithm would pull a triangle to
+/// zero area; λ(J − 1 − ln J) has the same stiffness at rest and leaves the barrier −(μ+λ) ln J.
+#[cold]
+#[inline(never)]
+fn area_law_extended(lambda: f64, mu: f64, j: f64) -> AreaLaw {
+    let at = |j: f64| {
+        let ln_j = scalar::ln(j);
+        if lambda < 0.0 {
+            AreaLaw {
+                value: -mu * ln_j + lambda * (j - 1.0 - ln_j),
+                first: lambda * (j - 1.0) - mu,
+                second: lambda + mu,
+            }
+        } else {
+            AreaLaw {
+                value: (0.5 * lambda * ln_j - mu) * ln_j,
+                first: lambda * ln_j - mu,
+                second: lambda + mu - lambda * ln_j,
+            }
+        }
+    };
+    if j >= SQUASHED {
+        return at(j);
+    }
+    let edge = at(SQUASHED);
+    let (first, second) = (edge.first / SQUASHED, edge.second / (SQUASHED * SQUASHED));
+    let dj = j - SQUASHED;
+    AreaLaw {
+        value: edge.value + dj * (first + 0.5 * dj * second),
+        first: j * (first + dj * second),
+        second: j * j * second,
+    }
 }
 
 /// Neo-Hookean membrane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NeoHookeanMembrane {
-    sheet: Sheet,
+    pub(super) sheet: Sheet,
 }
 
 impl NeoHookeanMembrane {
@@ -239,54 +287,9 @@ impl NeoHookeanMembrane {
         Ok(NeoHookeanMembrane { sheet: Sheet::new(&x_rest, parameters)? })
     }
 
-    /// p = −μ ln J + λ/2 ln²J from J².
     #[inline(always)]
     fn area_law(&self, j_sq: f64) -> AreaLaw {
-        let (lambda, mu) = (self.sheet.lambda, self.sheet.mu);
-        if j_sq < SQUASHED * SQUASHED || lambda < 0.0 {
-            return self.area_law_extended(j_sq.sqrt());
-        }
-        let ln_j = 0.5 * scalar::ln(j_sq);
-        AreaLaw {
-            value: (0.5 * lambda * ln_j - mu) * ln_j,
-            first: lambda * ln_j - mu,
-            second: lambda + mu - lambda * ln_j,
-        }
-    }
-
-    /// The same for squashed triangles and negative λ. With λ < 0 the squared logarithm would pull a triangle to
-    /// zero area; λ(J − 1 − ln J) has the same stiffness at rest and leaves the barrier −(μ+λ) ln J.
-    #[cold]
-    #[inline(never)]
-    fn area_law_extended(&self, j: f64) -> AreaLaw {
-        let (lambda, mu) = (self.sheet.lambda, self.sheet.mu);
-        let at = |j: f64| {
-            let ln_j = scalar::ln(j);
-            if lambda < 0.0 {
-                AreaLaw {
-                    value: -mu * ln_j + lambda * (j - 1.0 - ln_j),
-                    first: lambda * (j - 1.0) - mu,
-                    second: lambda + mu,
-                }
-            } else {
-                AreaLaw {
-                    value: (0.5 * lambda * ln_j - mu) * ln_j,
-                    first: lambda * ln_j - mu,
-                    second: lambda + mu - lambda * ln_j,
-                }
-            }
-        };
-        if j >= SQUASHED {
-            return at(j);
-        }
-        let edge = at(SQUASHED);
-        let (first, second) = (edge.first / SQUASHED, edge.second / (SQUASHED * SQUASHED));
-        let dj = j - SQUASHED;
-        AreaLaw {
-            value: edge.value + dj * (first + 0.5 * dj * second),
-            first: j * (first + dj * second),
-            second: j * j * second,
-        }
+        area_law(self.sheet.lambda, self.sheet.mu, j_sq)
     }
 
     /// N, 1/|N|² (bounded) and the area law.

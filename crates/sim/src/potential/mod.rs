@@ -15,9 +15,13 @@ pub(crate) mod check;
 pub mod bending;
 #[cfg(test)]
 mod calibration;
+pub mod collapse;
 pub mod drag;
+pub(crate) mod fan;
+mod fan_star;
 pub mod gravity;
 pub mod inertia;
+mod lanes;
 pub mod membrane;
 mod membrane_modes;
 mod scalar;
@@ -27,6 +31,7 @@ pub mod tet;
 mod tet_modes;
 
 pub use bending::Hinge;
+pub use collapse::Collapse;
 pub use drag::Drag;
 pub use gravity::Gravity;
 pub use inertia::Inertia;
@@ -35,6 +40,7 @@ pub use spring::Spring;
 pub use tet::{FixedCorotatedTet, StableNeoHookeanTet};
 
 use littoral_geom::math::{Mat3, Vec3};
+use littoral_geom::mesh::Csr;
 use rayon::prelude::*;
 
 /// The energy of one element that touches N points. Energies in J, positions in m.
@@ -99,6 +105,15 @@ impl<P: Potential<N>, const N: usize> Term<P, N> {
     #[inline]
     pub fn gather(&self, x: &[Vec3], e: usize) -> [Vec3; N] {
         self.points[e].map(|p| x[p as usize])
+    }
+
+    /// The elements at each of `n` points, as element·4 + corner.
+    pub(crate) fn incidence(&self, n: usize) -> Csr {
+        assert!(self.len() < (u32::MAX / 4) as usize, "more than 2^30 elements of one kind");
+        let corners = self.points.iter().enumerate();
+        let pairs =
+            corners.flat_map(|(k, e)| e.iter().enumerate().map(move |(c, &v)| (v, (4 * k + c) as u32)));
+        Csr::from_pairs(n, pairs)
     }
 
     /// Energy [J], summed in the order of the elements.

@@ -15,7 +15,7 @@ fn poly7(s: f64, c: [f64; 7]) -> f64 {
 }
 
 /// (artanh(√s)/√s − 1)/s for 0 ≤ s ≤ ((√2−1)/(√2+1))²; interpolation error of s times it: 5·10⁻¹⁸.
-const ARTANH: [f64; 7] = [
+pub(super) const ARTANH: [f64; 7] = [
     0.333_333_333_333_333_5,
     0.199_999_999_999_497_22,
     0.142_857_143_130_016_35,
@@ -24,6 +24,9 @@ const ARTANH: [f64; 7] = [
     0.076_658_553_091_053_86,
     0.073_082_927_124_443_11,
 ];
+
+/// (√2−1)/(√2+1): as far as `ARTANH` serves.
+pub(super) const ARTANH_REACH: f64 = 0.171_572_875_253_809_9;
 
 /// (ln(1+d) − d)/d² for |d| ≤ 1/8; interpolation error of d² times it: 10⁻¹⁷.
 const LN_CLOSE: [f64; 12] = [
@@ -78,7 +81,7 @@ fn ln_far(x: f64) -> f64 {
 }
 
 /// (arctan(√s)/√s − 1)/s for 0 ≤ s ≤ tan²(π/16); interpolation error of s times it: 4·10⁻¹⁷.
-const ARCTAN: [f64; 7] = [
+pub(super) const ARCTAN: [f64; 7] = [
     -0.333_333_333_333_332_37,
     0.199_999_999_997_608_48,
     -0.142_857_141_888_354_44,
@@ -89,7 +92,7 @@ const ARCTAN: [f64; 7] = [
 ];
 
 /// tan((2k+1)π/16): the borders of the sectors around kπ/8.
-const BORDERS: [f64; 4] =
+pub(super) const BORDERS: [f64; 4] =
     [0.198_912_367_379_658, 0.668_178_637_919_299, 1.496_605_762_665_489, 5.027_339_492_125_848];
 
 /// (cos, sin, angle) of kπ/8.

@@ -5,12 +5,12 @@ use littoral_geom::math::{Mat3, Vec3};
 /// A symmetric 3×3 matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sym {
-    xx: f64,
-    yy: f64,
-    zz: f64,
-    xy: f64,
-    yz: f64,
-    zx: f64,
+    pub(crate) xx: f64,
+    pub(crate) yy: f64,
+    pub(crate) zz: f64,
+    pub(crate) xy: f64,
+    pub(crate) yz: f64,
+    pub(crate) zx: f64,
 }
 
 impl Sym {

@@ -3,11 +3,11 @@
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
 use crate::contact::{ContactModel, ContactPoints};
 use crate::elastic::{Elastic, ElasticTerms};
-use crate::kinematic::PrescribedSet;
+use crate::kinematic::{MEMORY, PrescribedSet};
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::potential::{
-    Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
+    Collapse, Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
     StableNeoHookeanTet,
 };
 use crate::safe::Geometry;
@@ -220,6 +220,7 @@ impl Assembly {
                     self.terms.corotated.push(points, element);
                 }
             }
+            self.terms.collapses.push(points, Collapse::new(rest, young, poisson).map_err(failed)?);
             let share = material.density * tet_volume(rest) / 4.0;
             for p in points {
                 self.mass[p as usize] += share;
@@ -244,6 +245,7 @@ impl Assembly {
             self.prescribed.push(PrescribedSet {
                 points: (first..first + mesh.vertices.len() as u32).collect(),
                 x0: mesh.vertices.clone(),
+                top_speed: motion.top_speed(&mesh.vertices),
                 motion,
                 release: f64::INFINITY,
                 rigid: true,
@@ -279,8 +281,10 @@ impl Assembly {
                 self.v[(first + k) as usize] = Vec3::ZERO;
             }
             let points: Vec<u32> = pin.vertices.iter().map(|k| k + first).collect();
+            let x0: Vec<Vec3> = points.iter().map(|&v| self.x[v as usize]).collect();
             self.prescribed.push(PrescribedSet {
-                x0: points.iter().map(|&v| self.x[v as usize]).collect(),
+                top_speed: pin.motion.top_speed(&x0),
+                x0,
                 points,
                 motion: pin.motion.clone(),
                 release: pin.release.unwrap_or(f64::INFINITY),
@@ -301,13 +305,14 @@ impl Assembly {
         let active: Vec<bool> =
             self.object_of.iter().map(|&o| self.objects[o as usize].kind != ObjectKind::Collider).collect();
         let geometry = self.geometry(active);
-        let elastic = Elastic::new(self.terms, n);
+        let mut elastic = Elastic::new(self.terms, n);
         let stencils = elastic.stencils();
         let colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
             .into_iter()
             .map(|c| c.into_iter().filter(|&v| geometry.active[v as usize]).collect::<Vec<u32>>())
             .filter(|c| !c.is_empty())
             .collect();
+        elastic.arrange(colors.iter().flatten().copied());
         let mut color_of = vec![u32::MAX; n];
         for (k, color) in colors.iter().enumerate() {
             for &v in color {
@@ -335,12 +340,17 @@ impl Assembly {
         };
         let points = ContactPoints {
             object: self.object_of,
+            driven: groups.iter().map(|&g| g != NO_GROUP).collect(),
             mass: self.mass.clone(),
             elastic: (0..n).map(at_rest).collect(),
             rest: self.x.clone(),
         };
         let friction = self.objects.iter().map(|o| o.friction).collect();
         let contact_model = ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius);
+        let mut memory = vec![0.0; MEMORY * self.prescribed.len()];
+        for (set, numbers) in self.prescribed.iter().zip(memory.chunks_exact_mut(MEMORY)) {
+            set.start().write(numbers);
+        }
         let state = Snapshot {
             time: 0.0,
             step: 0,
@@ -349,7 +359,7 @@ impl Assembly {
             // As if gravity had acted freely before the first step: the guess starts as free flight.
             v_before: self.v.iter().map(|v| *v - gravity * solver.step.unwrap_or(1.0 / 240.0)).collect(),
             lag_max: vec![0.0; self.objects.len()],
-            memory: vec![0.0; self.prescribed.len()],
+            memory,
         };
         let system = System {
             objects: self.objects,

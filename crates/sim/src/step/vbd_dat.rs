@@ -6,6 +6,7 @@
 //! minimised, and why the guess and the rigid motions help: `docs/derivations/step.md`.
 
 use crate::contact::{Contacts, Slip};
+use crate::kinematic::{MEMORY, Progress};
 use crate::model::Snapshot;
 use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, Prediction, SafePositions};
@@ -24,13 +25,16 @@ const GUESS_ROUNDS: usize = 4;
 /// Share of the contact radius that the initial guess leaves free where it can.
 const GUESS_KEEP: f64 = 0.5;
 
-/// Prescribed points come no nearer than this share of the contact radius. The force between grows like the inverse
-/// distance, so this bounds how hard a collider can push: smaller pushes harder, at more sweeps to push back.
-const HELD_KEEP: f64 = 1e-3;
+/// Prescribed points come no nearer than this share of the contact radius. A point that is pressed closer backs off by
+/// about its gap per sweep, so that a smaller share makes a pressing collider crawl; a larger one lets it push less.
+const HELD_KEEP: f64 = 0.05;
 
 /// Smallest margin of a budget, as a share of the contact radius: room for small corrections between detections.
 /// Smaller: more detections near rest. Larger: more pairs to look at.
 const MARGIN: f64 = 0.1;
+
+/// Lag of a prescribed point, as a share of the contact radius, from which it tries again before the next sweep.
+const LAG: f64 = 1e-3;
 
 /// Share of the points that may wait at their budgets for the next regular detection. Smaller: more detections.
 /// Larger: sudden motions spread over more sweeps. The published share of offset geometric contact.
@@ -78,6 +82,8 @@ struct Work {
     /// Outcome of a colour: new displacement and Hessian.
     moves: Vec<(Vec3, Mat3)>,
     metric: Vec<Mat3>,
+    /// Where each prescribed set is heading.
+    aims: Vec<Progress>,
     all: Vec<u32>,
     held_points: Vec<u32>,
     /// Sweeps since the last detection, for Chebyshev.
@@ -126,7 +132,7 @@ impl VbdDat {
             let due = sweep > 0
                 && sweep % self.settings.detect_every == 0
                 && self.detection.planes.iter().any(|p| p.surface);
-            if due || last.bounded > patience || (sweep > 0 && self.lagging(system, x, state, h)) {
+            if due || last.bounded > patience || (sweep > 0 && self.lagging(system, state)) {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
             }
@@ -181,9 +187,7 @@ impl VbdDat {
             let share = if size > 0.0 { (a.dot(towards) / size).clamp(0.0, 1.0) } else { 0.0 };
             work.wanted.push(h * state.v[v] + h * h * share * g);
         }
-        for (k, set) in system.prescribed.iter().enumerate().filter(|(_, s)| s.acts(state.time)) {
-            prescribed_wants(set, state.memory[k], state.time, h, x.as_slice(), &mut work.wanted);
-        }
+        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
         work.last_move.clear();
         work.last_move.resize(n, 0.0);
         self.rigid.begin(system, &self.work.held);
@@ -271,11 +275,10 @@ impl VbdDat {
                 held_keep: HELD_KEEP * system.contact.radius(),
                 metric: &[],
             };
-            let before = Clocks::of(system, state, &self.work.wanted);
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
             self.place_all();
-            before.advance(system, state, &self.dx, &self.detection, h);
+            advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
             report.phases.truncate += start.elapsed().as_secs_f64();
             if (cut.bounded == 0 && cut.cut_far == 0) || round + 1 == GUESS_ROUNDS {
                 return;
@@ -301,9 +304,7 @@ impl VbdDat {
         x.commit(&self.detection, &mut self.dx);
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
-        for (k, set) in system.prescribed.iter().enumerate().filter(|(_, s)| s.acts(state.time)) {
-            prescribed_wants(set, state.memory[k], state.time, h, x.as_slice(), &mut work.wanted);
-        }
+        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
         let least = MARGIN * system.contact.radius();
         work.margin.clear();
         for v in 0..work.wanted.len() {
@@ -327,10 +328,9 @@ impl VbdDat {
             held_keep: HELD_KEEP * system.contact.radius(),
             ..Request::default()
         };
-        let before = Clocks::of(system, state, &self.work.wanted);
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         self.place_all();
-        before.advance(system, state, &self.dx, &self.detection, h);
+        advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
         report.phases.truncate += start.elapsed().as_secs_f64();
         cut
     }
@@ -495,17 +495,25 @@ impl VbdDat {
         cut
     }
 
-    /// Some prescribed point is behind its target for this step.
-    fn lagging(&self, system: &System, x: &SafePositions, state: &Snapshot, h: f64) -> bool {
-        let tolerance = 1e-3 * system.contact.radius();
-        system.prescribed.iter().enumerate().filter(|(_, s)| s.acts(state.time)).any(|(k, set)| {
-            if set.motion.is_static() {
-                return false;
-            }
-            let aim = set.aim(state.memory[k], state.time, h);
-            let _ = x;
-            set.lag(&self.work.current, aim) > tolerance
-        })
+    /// Some prescribed point was held back and has a way to go in this step.
+    fn lagging(&self, system: &System, state: &Snapshot) -> bool {
+        let tolerance = LAG * system.contact.radius();
+        let sets = system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)).zip(&self.work.aims);
+        sets.filter(|((set, _), _)| set.acts(state.time) && set.top_speed > 0.0).any(
+            |((set, memory), aim)| {
+                if set.rigid {
+                    let now = Progress::read(memory);
+                    now.clock + f64::EPSILON * aim.clock < aim.clock
+                        || now.pose.0.distance(aim.pose.0) > tolerance
+                } else {
+                    let left = |&v: &u32| {
+                        let v = v as usize;
+                        (self.work.wanted[v] - self.dx.accepted()[v] - self.detection.frame[v]).length()
+                    };
+                    set.points.iter().map(left).fold(0.0, f64::max) > tolerance
+                }
+            },
+        )
     }
 
     fn finish(
@@ -559,59 +567,46 @@ fn objective<'a>(
     }
 }
 
-/// What is left of the way of a prescribed set in this step.
-fn prescribed_wants(
-    set: &crate::kinematic::PrescribedSet,
-    clock: f64,
-    time: f64,
+/// Asks every acting prescribed set what is left of its way in this step.
+fn ask_prescribed(
+    system: &System,
+    state: &Snapshot,
     h: f64,
     x: &[Vec3],
     wanted: &mut [Vec3],
+    aims: &mut Vec<Progress>,
 ) {
-    let aim = set.aim(clock, time, h);
-    for (k, &v) in set.points.iter().enumerate() {
-        wanted[v as usize] = set.target(k, aim) - x[v as usize];
+    aims.clear();
+    for (set, memory) in system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)) {
+        let progress = Progress::read(memory);
+        aims.push(if set.acts(state.time) {
+            set.wants(&progress, state.time, h, x, wanted)
+        } else {
+            progress
+        });
     }
 }
 
-/// How far each prescribed set may have come on the clock of its own motion.
-struct Clocks {
-    wanted: Vec<f64>,
-}
-
-impl Clocks {
-    fn of(system: &System, _state: &Snapshot, wanted: &[Vec3]) -> Self {
-        let total = |set: &crate::kinematic::PrescribedSet| {
-            set.points.iter().map(|&v| wanted[v as usize].length()).fold(0.0, f64::max)
-        };
-        Clocks { wanted: system.prescribed.iter().map(total).collect() }
-    }
-
-    /// Moves the clocks on by the fraction of the way that was kept.
-    fn advance(
-        &self,
-        system: &System,
-        state: &mut Snapshot,
-        dx: &Displacement,
-        detection: &Detection,
-        h: f64,
-    ) {
-        for (k, set) in system.prescribed.iter().enumerate() {
-            if !set.acts(state.time) {
-                continue;
-            }
-            let aim = set.aim(state.memory[k], state.time, h);
-            let mut kept = 1.0_f64;
-            if self.wanted[k] > 0.0 {
-                let came = set
-                    .points
-                    .iter()
-                    .map(|&v| (dx.accepted()[v as usize] + detection.frame[v as usize]).length())
-                    .fold(0.0, f64::max);
-                kept = (came / self.wanted[k]).min(1.0);
-            }
-            // A set of pins follows its targets point by point; only a rigid one waits for its slowest point.
-            state.memory[k] = if set.rigid { state.memory[k] + kept * (aim - state.memory[k]) } else { aim };
+/// Moves each prescribed set on by the share of the way that was kept: a rigid one by that of all its points.
+fn advance_prescribed(
+    system: &System,
+    state: &mut Snapshot,
+    aims: &[Progress],
+    wanted: &[Vec3],
+    dx: &Displacement,
+    detection: &Detection,
+) {
+    for ((set, memory), aim) in system.prescribed.iter().zip(state.memory.chunks_exact_mut(MEMORY)).zip(aims)
+    {
+        if !set.acts(state.time) {
+            continue;
         }
+        let longest = |f: &dyn Fn(usize) -> Vec3| {
+            set.points.iter().map(|&v| f(v as usize).length()).fold(0.0_f64, f64::max)
+        };
+        let asked = longest(&|v| wanted[v]);
+        let came = longest(&|v| dx.accepted()[v] + detection.frame[v]);
+        let kept = if asked > 0.0 { (came / asked).min(1.0) } else { 1.0 };
+        Progress::read(memory).towards(aim, kept).write(memory);
     }
 }

@@ -1,0 +1,104 @@
+//! Walls near particles: what they add to a particle's sum, and how several of them combine.
+//!
+//! A wall is a plane, told by its nearest point. Where planes meet, the volumes behind them overlap: of what is left
+//! by the nearer walls, each takes its own share, 1 − Π(1 − γ_k). A lattice in a corner at half a spacing from each
+//! wall then sums to 1 within 1 % (the kernel is nearly a product of functions of x, y and z). Walls that face the
+//! same way are the same wall seen twice: γ_k is weighted by o_k = 1 − max(0, n_k·n_l), the least over nearer walls l.
+
+use super::kernel::Kernel;
+use littoral_geom::math::Vec3;
+
+/// A wall near a particle, reported by whoever knows the surfaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wall {
+    /// The particle.
+    pub particle: u32,
+    /// Distance d of the particle from the wall [m]; only walls with d < ħ count.
+    pub distance: f64,
+    /// Unit vector from the nearest point of the wall to the particle.
+    pub normal: Vec3,
+    /// Velocity of that point over the step [m/s].
+    pub velocity: Vec3,
+    /// True if the fluid sticks to the wall, through its viscosity; false if it slips.
+    pub no_slip: bool,
+}
+
+/// What one wall contributes to its particle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Share {
+    /// Weighted slope of the wall's volume by the distance, o γ′ Π(1 − o γ) over the other walls [1/m], ≤ 0.
+    pub slope: f64,
+    /// o [–], in [0, 1].
+    pub weight: f64,
+}
+
+/// The volume that the walls of one particle, nearest first, add to its sum; each wall's share is written to `out`.
+pub(super) fn combine(kernel: &Kernel, walls: &[Wall], out: &mut [Share]) -> f64 {
+    let mut left = 1.0;
+    for (k, wall) in walls.iter().enumerate() {
+        let overlap = walls[..k].iter().map(|near| near.normal.dot(wall.normal)).fold(0.0, f64::max);
+        let weight = (1.0 - overlap).clamp(0.0, 1.0);
+        out[k] = Share { slope: weight * kernel.wall_slope(wall.distance), weight };
+        left *= 1.0 - weight * kernel.wall_volume(wall.distance);
+    }
+    for (share, wall) in out.iter_mut().zip(walls) {
+        // γ stays below 1, so the product can be divided by each of its factors.
+        share.slope *= left / (1.0 - share.weight * kernel.wall_volume(wall.distance));
+    }
+    1.0 - left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: i64 = i64::MIN;
+
+    fn wall(normal: Vec3, distance: f64) -> Wall {
+        Wall { particle: 0, distance, normal, velocity: Vec3::ZERO, no_slip: false }
+    }
+
+    fn volume(kernel: &Kernel, walls: &[Wall]) -> f64 {
+        combine(kernel, walls, &mut vec![Share::default(); walls.len()])
+    }
+
+    #[test]
+    fn a_lattice_in_a_corner_reads_one() {
+        let k = Kernel::new(2.0, 1.0);
+        let walls = [wall(Vec3::X, 0.5), wall(Vec3::Y, 0.5), wall(Vec3::Z, 0.5)];
+        let firsts = [[0, ALL, ALL], [0, 0, ALL], [0, 0, 0]];
+        for (n, first) in firsts.into_iter().enumerate() {
+            let sum = k.lattice_fill(1.0, first) + volume(&k, &walls[..=n]);
+            // A face is exact by construction; an edge is 0.3 %, a corner 0.8 % short.
+            assert!((sum - 1.0).abs() < 0.0085, "{} walls: {sum}", n + 1);
+        }
+    }
+
+    #[test]
+    fn a_wall_seen_twice_counts_once() {
+        let k = Kernel::new(2.0, 1.0);
+        let once = volume(&k, &[wall(Vec3::Z, 0.4)]);
+        assert_eq!(volume(&k, &[wall(Vec3::Z, 0.4), wall(Vec3::Z, 0.4), wall(Vec3::Z, 0.4)]), once);
+        let facing = volume(&k, &[wall(Vec3::Z, 0.4), wall(-Vec3::Z, 0.4)]);
+        assert!((facing - (1.0 - (1.0 - once).powi(2))).abs() < 1e-15);
+    }
+
+    #[test]
+    fn slopes_are_the_derivatives_of_the_volume() {
+        let k = Kernel::new(2.0, 1.0);
+        let tilted = Vec3::new(0.6, 0.8, 0.0);
+        let walls = [wall(Vec3::X, 0.3), wall(tilted, 0.5), wall(Vec3::Z, 0.9)];
+        let mut shares = [Share::default(); 3];
+        combine(&k, &walls, &mut shares);
+        for n in 0..3 {
+            let e = 1e-6;
+            let moved = |s: f64| {
+                let mut w = walls;
+                w[n].distance += s * e;
+                volume(&k, &w)
+            };
+            let fd = (moved(1.0) - moved(-1.0)) / (2.0 * e);
+            assert!((fd - shares[n].slope).abs() < 1e-9, "wall {n}: {fd} {}", shares[n].slope);
+        }
+    }
+}
