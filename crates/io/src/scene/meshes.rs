@@ -6,7 +6,8 @@ use super::spec_mesh::Mesh;
 use crate::mesh::{self as intake, IntakeOptions, IntakeReport, Severity};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
-use littoral_geom::{shapes, tet_fill::tet_fill};
+use littoral_geom::shapes;
+use littoral_geom::tet_fill::{FillError, tet_fill};
 use std::path::Path;
 
 /// Most cells that filling a surface may take: a slip of a digit is refused before it fills the memory.
@@ -70,9 +71,22 @@ impl Maker<'_> {
             surface => {
                 let (surface, notes) = self.surface(surface, factors)?;
                 let extent = Aabb::of(surface.vertices.iter().copied()).extent();
-                let spacing = fill.unwrap_or_else(|| default_fill(extent));
-                affordable(extent, spacing)?;
-                (tet_fill(&surface, spacing).map_err(|e| e.to_string())?, notes)
+                let mut spacing = fill.unwrap_or_else(|| default_fill(extent));
+                let finest = spacing * FILL_FINEST;
+                let solid = loop {
+                    affordable(extent, spacing)?;
+                    match tet_fill(&surface, spacing) {
+                        Ok(solid) => break solid,
+                        // A spacing nobody asked for gives way to what the body needs.
+                        Err(FillError::TooCoarse { suggestion, .. })
+                            if fill.is_none() && suggestion < spacing && suggestion >= finest =>
+                        {
+                            spacing = suggestion;
+                        }
+                        Err(e) => return Err(e.to_string()),
+                    }
+                };
+                (solid, notes)
             }
         };
         usable(&solid.vertices, solid.tets.len(), "tetrahedra")?;
@@ -151,6 +165,10 @@ fn notes(report: &IntakeReport) -> Vec<Note> {
 fn default_fill(extent: Vec3) -> f64 {
     0.1 * extent.max_element()
 }
+
+/// A spacing that was not asked for is refined down to this share of the default, no further: a body that needs more is
+/// one whose spacing its owner should choose.
+const FILL_FINEST: f64 = 0.1;
 
 fn scale(vertices: &mut [Vec3], factors: [f64; 3]) {
     let factors = Vec3::from_array(factors);
