@@ -1,8 +1,8 @@
 //! Scene files: TOML, or JSON of the same structure, in; a simulation out.
 //!
-//! Reading goes text → [`document`] (a tree that knows where everything is written) → `--set` edits → [`decode`]
-//! into the types of [`spec`] → [`ranges`] and [`check`]. An error at any stage shows the line it is about.
-//! [`build`] makes the meshes and fills the scene builder; lengths become metres and the up axis z there.
+//! Reading goes text → `document` (a tree that knows where everything is written) → `--set` edits → `decode`
+//! into the types of `spec` → `ranges` and `check`. An error at any stage shows the line it is about.
+//! `build` makes the meshes and fills the scene builder; lengths become metres and the up axis z there.
 
 mod build;
 mod check;
