@@ -136,6 +136,10 @@ const ELASTIC: f64 = 0.2;
 /// With 10 a plate that squeezes foam to a tenth lags by half the way, with 50 and 100 it does not.
 const COLLIDER: f64 = 50.0;
 
+/// Contacts with resting colliders are stiffer by this factor: they yield as little, but nothing drives them. With 10 a
+/// block at the edge of sliding sticks in an unfinished solve.
+const GROUND: f64 = 4.0;
+
 /// Per-point numbers a contact model is made of.
 #[derive(Clone, Debug, Default)]
 pub struct ContactPoints {
@@ -301,7 +305,16 @@ impl ContactModel {
         }
         let strongest = |f: &[f64]| q[..used].iter().map(|&v| f[v as usize]).fold(0.0_f64, f64::max);
         let firm = q[..used].iter().any(|&v| self.driven[v as usize]);
-        let scale = if firm { COLLIDER } else { 1.0 };
+        let fixed = [&q[..split], &q[split..used]]
+            .iter()
+            .any(|side| side.iter().all(|&v| self.mass[v as usize] == 0.0));
+        let scale = if firm {
+            COLLIDER
+        } else if fixed {
+            GROUND
+        } else {
+            1.0
+        };
         let stiffness = self.stiffness.unwrap_or_else(|| {
             scale * (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
         });
