@@ -44,7 +44,7 @@ pub struct Topology {
 pub struct ObjectRange {
     /// Name, unique in the scene.
     pub name: String,
-    /// `cloth`, `soft`, `collider`.
+    /// `cloth`, `soft`, `collider`, `fluid`.
     pub kind: String,
     /// First point index.
     pub first: u32,
@@ -304,6 +304,7 @@ pub fn kind_name(kind: ObjectKind) -> &'static str {
         ObjectKind::Cloth => "cloth",
         ObjectKind::Soft => "soft",
         ObjectKind::Collider => "collider",
+        ObjectKind::Fluid => "fluid",
     }
 }
 

@@ -16,6 +16,7 @@ pub mod potential;
 
 pub mod elastic;
 pub mod kinematic;
+pub mod liquid;
 
 pub mod contact;
 

@@ -110,6 +110,7 @@ fn center(sim: &Simulation, object: &Object) -> Vec3 {
             let corners = at(x, t);
             add(triangle_area(corners), corners.iter().sum::<Vec3>() / 3.0);
         }),
+        ObjectKind::Fluid => object.range().filter(|&v| sim.is_present(v)).for_each(|v| add(1.0, x[v])),
     }
     sum / weight
 }

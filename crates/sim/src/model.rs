@@ -11,6 +11,8 @@ pub enum ObjectKind {
     Soft,
     /// Prescribed triangles.
     Collider,
+    /// Particles of a fluid.
+    Fluid,
 }
 
 /// An object: a contiguous range of points.

@@ -20,8 +20,31 @@ pub struct Phases {
     pub forces: f64,
     /// Truncation.
     pub truncate: f64,
+    /// The fluid phase.
+    pub fluid: f64,
     /// Everything else in a step.
     pub solve: f64,
+}
+
+/// What a step did to the fluid.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FluidReport {
+    /// Particles there are.
+    pub particles: u32,
+    /// Iterations of the linear solve.
+    pub iterations: u32,
+    /// Its relative residual at the end [–].
+    pub residual: f64,
+    /// Mean of max(0, density over rest density − 1) at the start of the step [–].
+    pub compression_mean: f64,
+    /// Its maximum [–].
+    pub compression_max: f64,
+    /// Relative error of the volume: Σ m/ρ over Σ m/ρ₀, less 1, at the start of the step [–]; free surfaces count as full.
+    pub volume_error: f64,
+    /// Particles whose path crossed a surface, by the referee's test of every committed path.
+    pub leaked: u32,
+    /// Particles that an emitter held back because something was in the way.
+    pub blocked: u32,
 }
 
 /// What one step did.
@@ -51,6 +74,8 @@ pub struct StepReport {
     pub lag: f64,
     /// Energies at the end of the step.
     pub energies: Energies,
+    /// The fluid; `None` where there is none.
+    pub fluid: Option<FluidReport>,
     /// Where the time went.
     pub phases: Phases,
 }

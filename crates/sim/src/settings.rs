@@ -81,3 +81,44 @@ impl Default for ContactSettings {
         ContactSettings { radius: 2e-3, friction: 0.3, stiffness: None, friction_speed: 1e-3 }
     }
 }
+
+/// How the fluid and the solids share a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Splitting {
+    /// Two phases, joined by a second-order model of half the contact energy in each [Xie 2023, Eq. 23–25].
+    Proxy,
+    /// Three phases: fluid, solid, contact [Xie 2023, Eq. 26].
+    ProxyThreePhase,
+    /// Two phases without a proxy: the fluid knows nothing of the contacts.
+    Baseline,
+    /// Everything at once: the reference.
+    Joint,
+}
+
+/// Parameters of the fluid phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FluidSettings {
+    /// The splitting. Default proxy.
+    pub splitting: Splitting,
+    /// Courant number C [–], > 0: no particle moves more than C spacings a step by its velocity. Default 0.4.
+    pub courant: f64,
+    /// Compression the fluid may show under its own weight and speed [–], in (0, 0.5): gives the stiffness k_I where a
+    /// material names none. Default 0.01.
+    pub volume_error: f64,
+    /// Relative residual at which the linear solve stops [–], > 0. Default 1e-3.
+    pub tolerance: f64,
+    /// Iterations of the linear solve, at most, ≥ 1. Default 200.
+    pub max_iterations: u32,
+}
+
+impl Default for FluidSettings {
+    fn default() -> Self {
+        FluidSettings {
+            splitting: Splitting::Proxy,
+            courant: 0.4,
+            volume_error: 0.01,
+            tolerance: 1e-3,
+            max_iterations: 200,
+        }
+    }
+}

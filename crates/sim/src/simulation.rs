@@ -66,6 +66,32 @@ impl Simulation {
         &self.state
     }
 
+    /// The range of fluid particles among the points; empty without fluid. They come last.
+    pub fn particles(&self) -> std::ops::Range<usize> {
+        let n = self.state.x.len();
+        self.system.fluid.as_ref().map_or(n..n, |f| f.first..n)
+    }
+
+    /// False for a particle that an emitter has yet to release or a sink has swallowed; true for every other point.
+    pub fn is_present(&self, point: usize) -> bool {
+        self.system.fluid.as_ref().is_none_or(|f| point < f.first || f.is_present(&self.state.memory, point))
+    }
+
+    /// Spacing of the fluid's particles [m]; `None` without fluid.
+    pub fn spacing(&self) -> Option<f64> {
+        self.system.fluid.as_ref().map(|f| f.spacing)
+    }
+
+    /// The largest step the fluid allows now [s]: the Courant limit of its fastest particle; `None` without fluid.
+    pub fn largest_step(&self) -> Option<f64> {
+        self.system.fluid.as_ref().map(|f| f.largest_step(&self.state))
+    }
+
+    /// Particles of each object that were left out because they overlapped something at the start.
+    pub fn overlaps_removed(&self) -> &[u32] {
+        self.system.fluid.as_ref().map_or(&[], |f| &f.removed)
+    }
+
     /// The solver's settings.
     pub fn settings(&self) -> &SolverSettings {
         &self.settings

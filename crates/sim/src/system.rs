@@ -3,6 +3,7 @@
 use crate::contact::ContactModel;
 use crate::elastic::Elastic;
 use crate::kinematic::PrescribedSet;
+use crate::liquid::FluidSystem;
 use crate::model::Object;
 use crate::safe::Geometry;
 use littoral_geom::math::Vec3;
@@ -31,6 +32,8 @@ pub struct System {
     pub prescribed: Vec<PrescribedSet>,
     /// Rigid group of each point for the truncation, or `truncation::NO_GROUP`.
     pub groups: Vec<u32>,
+    /// The fluids, if there are any.
+    pub fluid: Option<FluidSystem>,
     /// Gravity [m/s²].
     pub gravity: Vec3,
     /// Friction regularisation speed ε_v [m/s].

@@ -8,7 +8,7 @@ const LAYERS: &[&[&str]] = &[
     &["settings", "motion", "model", "report"],
     &["safe"],
     &["potential", "fluid"],
-    &["elastic", "kinematic"],
+    &["elastic", "kinematic", "liquid"],
     &["contact"],
     &["truncation"],
     &["system"],

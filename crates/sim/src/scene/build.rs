@@ -372,6 +372,7 @@ impl Assembly {
             neighbours,
             prescribed: self.prescribed,
             groups,
+            fluid: None,
             gravity,
             friction_speed: contact.friction_speed,
             x0: self.x,

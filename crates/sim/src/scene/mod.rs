@@ -3,9 +3,9 @@
 mod build;
 
 use crate::motion::Motion;
-use crate::settings::{ContactSettings, SolverSettings};
+use crate::settings::{ContactSettings, FluidSettings, SolverSettings};
 use crate::simulation::Simulation;
-use littoral_geom::math::Vec3;
+use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
 
 /// Membrane energy of a cloth.
@@ -117,6 +117,58 @@ pub struct Placement {
     pub friction: Option<f64>,
 }
 
+/// Material of a fluid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiquidMaterial {
+    /// Rest density ρ₀ [kg/m³], > 0.
+    pub density: f64,
+    /// Kinematic viscosity ν [m²/s], ≥ 0.
+    pub viscosity: f64,
+    /// Stiffness k_I against compression [Pa], > 0; `None` follows from the settings' `volume_error`.
+    pub stiffness: Option<f64>,
+    /// True if the fluid sticks to surfaces through its viscosity; false if it slips.
+    pub no_slip: bool,
+}
+
+impl Default for LiquidMaterial {
+    /// Water that slips.
+    fn default() -> Self {
+        LiquidMaterial { density: 1000.0, viscosity: 1e-6, stiffness: None, no_slip: false }
+    }
+}
+
+/// A nozzle: layers of particles leave a disc at a constant speed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emitter {
+    /// Centre of the disc [m].
+    pub center: Vec3,
+    /// Direction of the jet; its length does not matter.
+    pub direction: Vec3,
+    /// Radius of the disc [m], > 0.
+    pub radius: f64,
+    /// Speed of the jet [m/s], > 0.
+    pub speed: f64,
+    /// Begin [s], ≥ 0.
+    pub start: f64,
+    /// End [s], finite, > `start`.
+    pub stop: f64,
+}
+
+/// A fluid of a scene: particles that are there from the start, and nozzles. All fluids of a scene have one spacing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Liquid {
+    /// Name, initial velocity and spin; pins and friction have no meaning here.
+    pub placement: Placement,
+    /// Spacing dx of the particles at rest [m], > 0.
+    pub spacing: f64,
+    /// Positions at the start (p) [m].
+    pub particles: Vec<Vec3>,
+    /// Nozzles.
+    pub emitters: Vec<Emitter>,
+    /// Material.
+    pub material: LiquidMaterial,
+}
+
 /// A scene under construction. Meshes are added in world coordinates [m]: transforms are applied before.
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
@@ -126,6 +178,11 @@ pub struct SceneBuilder {
     pub contact: ContactSettings,
     /// Gravity [m/s²].
     pub gravity: Vec3,
+    /// Parameters of the fluid phase.
+    pub fluid: FluidSettings,
+    /// Boxes that swallow particles [m].
+    pub sinks: Vec<Aabb>,
+    pub(crate) liquids: Vec<Liquid>,
     pub(crate) cloths: Vec<(Placement, TriMesh, ClothMaterial)>,
     pub(crate) softs: Vec<(Placement, TetMesh, SoftMaterial)>,
     pub(crate) colliders: Vec<(Placement, TriMesh, Motion)>,
@@ -138,6 +195,9 @@ impl SceneBuilder {
             solver,
             contact,
             gravity: Vec3::new(0.0, 0.0, -9.81),
+            fluid: FluidSettings::default(),
+            sinks: Vec::new(),
+            liquids: Vec::new(),
             cloths: Vec::new(),
             softs: Vec::new(),
             colliders: Vec::new(),
@@ -159,9 +219,14 @@ impl SceneBuilder {
         self.colliders.push((placement, mesh, motion));
     }
 
+    /// Adds a fluid. Particles that overlap a solid or one another are left out and counted.
+    pub fn add_liquid(&mut self, liquid: Liquid) {
+        self.liquids.push(liquid);
+    }
+
     /// Checks the scene and turns it into a simulation at time 0.
     ///
-    /// Points are ordered cloths, soft bodies, colliders, each in the order they were added.
+    /// Points are ordered cloths, soft bodies, colliders, fluids, each in the order they were added.
     pub fn build(self) -> Result<Simulation, SceneError> {
         build::build(self)
     }

@@ -1,0 +1,79 @@
+//! What a system knows about its fluids: which points are particles, what they are made of, and when each of them
+//! comes and goes.
+//!
+//! All particles a run will ever have exist from the start, so that arrays keep their size: those an emitter has yet
+//! to release wait at its nozzle and take part in nothing.
+
+use crate::fluid::{FluidMaterial, StepLimits};
+use crate::model::Snapshot;
+use crate::settings::FluidSettings;
+use littoral_geom::math::{Aabb, Vec3};
+
+/// Numbers a particle remembers between steps: its state, and the acceleration by pressure that starts the next solve.
+pub const PARTICLE_MEMORY: usize = 4;
+
+/// Where a particle is in its life, as a number of the memory.
+pub mod life {
+    /// Not released yet.
+    pub const WAITING: f64 = 0.0;
+    /// Part of the fluid.
+    pub const PRESENT: f64 = 1.0;
+    /// Swallowed by a sink.
+    pub const GONE: f64 = 2.0;
+}
+
+/// How a particle enters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Birth {
+    /// Time [s]; 0 for particles that are there from the start.
+    pub time: f64,
+    /// Velocity it leaves the nozzle with [m/s].
+    pub velocity: Vec3,
+}
+
+/// The fluids of a system.
+#[derive(Clone, Debug)]
+pub struct FluidSystem {
+    /// First particle among the points; all points from there on are particles.
+    pub first: usize,
+    /// Spacing dx [m].
+    pub spacing: f64,
+    /// Material of each fluid.
+    pub materials: Vec<FluidMaterial>,
+    /// Whether each fluid sticks to surfaces.
+    pub no_slip: Vec<bool>,
+    /// Fluid of each particle (p).
+    pub kinds: Vec<u32>,
+    /// How each particle enters (p).
+    pub births: Vec<Birth>,
+    /// Boxes that swallow particles [m].
+    pub sinks: Vec<Aabb>,
+    /// Parameters.
+    pub settings: FluidSettings,
+    /// Largest step [s].
+    pub longest: f64,
+    /// Size of gravity [m/s²].
+    pub gravity: f64,
+    /// First number of the particles in the memory of a snapshot.
+    pub memory: usize,
+    /// Particles of each object that were left out because they overlapped something at the start.
+    pub removed: Vec<u32>,
+}
+
+impl FluidSystem {
+    /// State of a particle, one of [`life`].
+    pub fn life(&self, memory: &[f64], particle: usize) -> f64 {
+        memory[self.memory + PARTICLE_MEMORY * particle]
+    }
+
+    /// True if the point is a particle that is part of the fluid.
+    pub fn is_present(&self, memory: &[f64], point: usize) -> bool {
+        self.life(memory, point - self.first) == life::PRESENT
+    }
+
+    /// The largest step [s] that the Courant number and gravity allow from this state.
+    pub fn largest_step(&self, state: &Snapshot) -> f64 {
+        let limits = StepLimits { largest: self.longest, courant: self.settings.courant };
+        limits.step(self.spacing, &state.v[self.first..], self.gravity)
+    }
+}
