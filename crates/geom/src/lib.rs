@@ -2,8 +2,10 @@
 //!
 //! This crate knows nothing of mass, energy or time. Positions are `f64`, in metres.
 
+mod box_tree;
 pub mod bvh;
 pub mod distance;
+pub mod inside;
 pub mod math;
 pub mod mesh;
 pub mod pairs;

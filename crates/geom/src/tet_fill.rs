@@ -15,8 +15,6 @@ mod lattice;
 mod quality;
 mod repair;
 mod stuffing;
-mod surface;
-mod tree;
 
 #[cfg(test)]
 mod tests;
@@ -24,12 +22,12 @@ mod tests;
 pub use embed::embed;
 pub use quality::{TetQuality, tet_quality};
 
+use crate::inside::Solid;
 use crate::math::Vec3;
 use crate::mesh::{TetMesh, TriMesh, boundary_triangles};
 use lattice::{Lattice, SLOTS};
 use rayon::prelude::*;
 use stuffing::Cuts;
-use surface::Surface;
 
 /// More tets than this are refused: at about 1 kB each in a simulation they fill several GB.
 const MAX_TETS: f64 = 5e6;
@@ -124,7 +122,7 @@ pub fn tet_fill(surface: &TriMesh, spacing: f64) -> Result<TetMesh, FillError> {
     if surface.triangles.is_empty() {
         return Err(FillError::Open { open_edges: 0, undecided_percent: 100.0 });
     }
-    let solid = Surface::new(surface);
+    let solid = Solid::new(&surface.vertices, &surface.triangles);
     let too_fine = |tets: f64, excess: f64| {
         // The count falls as the cube of the spacing; a little more, so that the suggestion is accepted.
         FillError::TooFine { spacing, tets, suggestion: 1.05 * spacing * excess.cbrt() }
@@ -156,7 +154,7 @@ pub fn tet_fill(surface: &TriMesh, spacing: f64) -> Result<TetMesh, FillError> {
 }
 
 /// Cuts of all lattice edges whose ends are on different sides.
-fn find_cuts(solid: &Surface, lattice: &Lattice, inside: &[bool]) -> Cuts {
+fn find_cuts(solid: &Solid, lattice: &Lattice, inside: &[bool]) -> Cuts {
     let crosses = |n: u32, slot: u32| {
         let end = lattice.edge_end(n, slot)?;
         (inside[n as usize] != inside[end as usize]).then_some((slot, end))
@@ -186,7 +184,7 @@ fn find_cuts(solid: &Surface, lattice: &Lattice, inside: &[bool]) -> Cuts {
 
 /// Share of the segment, from its first end, at which the surface is crossed: regula falsi on the depth, halved
 /// in between so that a jump of the depth at a hole is found as well. Ends are given as position and depth.
-fn find_crossing(solid: &Surface, ends: [(Vec3, f64); 2], first_inside: bool, spacing: f64) -> f64 {
+fn find_crossing(solid: &Solid, ends: [(Vec3, f64); 2], first_inside: bool, spacing: f64) -> f64 {
     let (mut low, mut high) = ((0.0, ends[0].1), (1.0, ends[1].1));
     // Every third step halves, so the bracket is narrow enough after 3 · log₂(1 / accuracy) steps at the latest.
     let mut step = 0;
@@ -208,12 +206,7 @@ fn find_crossing(solid: &Surface, ends: [(Vec3, f64); 2], first_inside: bool, sp
 
 /// Refuses a surface whose winding number is undecided far from it: one that is open or inconsistently
 /// oriented.
-fn check_decided(
-    mesh: &TriMesh,
-    solid: &Surface,
-    lattice: &Lattice,
-    winding: &[f32],
-) -> Result<(), FillError> {
+fn check_decided(mesh: &TriMesh, solid: &Solid, lattice: &Lattice, winding: &[f32]) -> Result<(), FillError> {
     // The dipoles' error is a few hundredths: a quarter from the nearest integer is undecided.
     let undecided = (0..lattice.nodes())
         .into_par_iter()
@@ -248,13 +241,13 @@ fn open_edges(triangles: &[[u32; 3]]) -> usize {
 /// some node lies inside twice.
 fn check_complete(
     surface: &TriMesh,
-    solid: &Surface,
+    solid: &Solid,
     mesh: &TetMesh,
     spacing: f64,
     overlapping: bool,
 ) -> Result<(), FillError> {
     let skin = TriMesh { vertices: mesh.vertices.clone(), triangles: boundary_triangles(&mesh.tets) };
-    let skin = Surface::new(&skin);
+    let skin = Solid::new(&skin.vertices, &skin.triangles);
     let (area, missed) = surface
         .triangles
         .par_iter()
@@ -281,7 +274,7 @@ fn check_complete(
 }
 
 /// Area of a triangle that bounds the inside, and how much of it is lost to the skin of the tets.
-fn lost_area(x: [Vec3; 3], solid: &Surface, skin: &Surface, spacing: f64) -> (f64, f64) {
+fn lost_area(x: [Vec3; 3], solid: &Solid, skin: &Solid, spacing: f64) -> (f64, f64) {
     let normal = (x[1] - x[0]).cross(x[2] - x[0]);
     let Some(direction) = normal.try_normalize() else { return (0.0, 0.0) };
     // Large triangles are sampled at the centres of a few rows of smaller ones.
@@ -295,7 +288,7 @@ fn lost_area(x: [Vec3; 3], solid: &Surface, skin: &Surface, spacing: f64) -> (f6
             let p = x[0] + u * (x[1] - x[0]) + v * (x[2] - x[0]);
             // Only triangles between inside and outside count, not those within overlapping parts.
             let step = 1e-3 * spacing * direction;
-            if solid.is_inside(p + step) != solid.is_inside(p - step) {
+            if solid.contains(p + step) != solid.contains(p - step) {
                 area += share;
                 lost += if skin.distance(p) > LOST_DISTANCE * spacing { share } else { 0.0 };
             }

@@ -1,6 +1,6 @@
 //! Ties points to the tets they lie in, so that a fine display mesh follows a coarse simulated one.
 
-use super::tree::BoxTree;
+use crate::box_tree::BoxTree;
 use crate::distance::closest_point_triangle;
 use crate::math::{Aabb, Vec3};
 use crate::mesh::{TetMesh, tet_volume};

@@ -1,4 +1,4 @@
-//! A small box tree for nearest-item queries: built once per filling, split at the median of the longest
+//! A small box tree for nearest-item queries: built once, split at the median of the longest
 //! axis.
 
 use crate::math::{Aabb, Vec3};
@@ -6,8 +6,12 @@ use crate::math::{Aabb, Vec3};
 /// Items per leaf: below this a scan is cheaper than another level.
 const LEAF: usize = 4;
 
+/// Levels of a tree with a `u32` index, at most: every split halves the items.
+pub(crate) const MAX_DEPTH: usize = 33;
+
 /// One node; an inner node's left child is the next node.
-pub(super) struct Node {
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
     pub bounds: Aabb,
     /// Range in `items`.
     pub first: u32,
@@ -17,7 +21,8 @@ pub(super) struct Node {
 }
 
 /// Boxes of items in a binary tree, in preorder.
-pub(super) struct BoxTree {
+#[derive(Clone, Debug)]
+pub(crate) struct BoxTree {
     pub nodes: Vec<Node>,
     pub items: Vec<u32>,
 }
@@ -28,12 +33,17 @@ fn distance_sq(bounds: &Aabb, p: Vec3) -> f64 {
 }
 
 impl BoxTree {
-    pub(super) fn new(boxes: &[Aabb]) -> BoxTree {
+    pub(crate) fn new(boxes: &[Aabb]) -> BoxTree {
         let mut tree = BoxTree { nodes: Vec::new(), items: (0..boxes.len() as u32).collect() };
         if !boxes.is_empty() {
             tree.split(boxes, 0, boxes.len());
         }
         tree
+    }
+
+    /// The items below a node.
+    pub(crate) fn items_of(&self, node: &Node) -> &[u32] {
+        &self.items[node.first as usize..(node.first + node.count) as usize]
     }
 
     /// Builds the subtree of `items[first..first + count]`; depth is logarithmic because halves are equal.
@@ -57,7 +67,7 @@ impl BoxTree {
 
     /// The item nearest to `p` and its squared distance [m²] by `item_distance_sq`; the smaller index among
     /// equals. Nothing when the tree is empty.
-    pub(super) fn nearest(&self, p: Vec3, item_distance_sq: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
+    pub(crate) fn nearest(&self, p: Vec3, item_distance_sq: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
         let root = self.nodes.first()?;
         let mut best = (u32::MAX, f64::INFINITY);
         let mut stack = vec![(0u32, distance_sq(&root.bounds, p))];
@@ -67,7 +77,7 @@ impl BoxTree {
             }
             let node = &self.nodes[n as usize];
             if node.right == 0 {
-                for &item in &self.items[node.first as usize..(node.first + node.count) as usize] {
+                for &item in self.items_of(node) {
                     let d = item_distance_sq(item);
                     if d < best.1 || (d == best.1 && item < best.0) {
                         best = (item, d);
