@@ -13,6 +13,7 @@ pub mod pairs;
 pub mod particle_grid;
 pub mod random;
 pub mod referee;
+pub mod sampling;
 pub mod shapes;
 pub mod svd;
 pub mod tet_fill;
