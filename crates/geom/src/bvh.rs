@@ -192,6 +192,31 @@ impl Bvh {
         between(self, other, task, found);
     }
 
+    /// Calls `found` with the slot of every primitive whose bound meets this one.
+    #[inline]
+    pub fn visit(&self, bound: &Bound, found: &mut impl FnMut(u32)) {
+        if self.bounds.first().is_some_and(|root| root.meets(bound)) {
+            self.below(0, bound, found);
+        }
+    }
+
+    fn below(&self, i: u32, bound: &Bound, found: &mut impl FnMut(u32)) {
+        let node = self.nodes[i as usize];
+        if node.is_leaf() {
+            for (s, slot) in self.slots[node.range()].iter().enumerate() {
+                if slot.meets(bound) {
+                    found(node.link + s as u32);
+                }
+            }
+            return;
+        }
+        for child in node.children(i) {
+            if self.bounds[child as usize].meets(bound) {
+                self.below(child, bound, found);
+            }
+        }
+    }
+
     fn within(&self, i: u32, found: &mut impl FnMut(u32, u32)) {
         let node = self.nodes[i as usize];
         if node.is_leaf() {

@@ -107,6 +107,17 @@ pub fn enclosed_volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     triangles.iter().map(|t| corner(t[0]).dot(corner(t[1]).cross(corner(t[2]))) / 6.0).sum()
 }
 
+/// Volume [m³] between a surface and the plane z = `level` [m]: `V = Σ A_z ((z₀+z₁+z₂)/3 − level)` with the area
+/// `A_z = ½ ((x₁−x₀)×(x₂−x₀))_z` of the triangle's projection, negative for one that faces down. Of a closed surface
+/// it is the enclosed volume, of the upper surface of a liquid the volume below it.
+pub fn volume_under(points: &[Vec3], triangles: &[[u32; 3]], level: f64) -> f64 {
+    let column = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| points[v as usize]);
+        0.5 * (b - a).cross(c - a).z * ((a.z + b.z + c.z) / 3.0 - level)
+    };
+    triangles.iter().map(column).sum()
+}
+
 impl TriMesh {
     /// Total area [m²].
     pub fn area(&self) -> f64 {
@@ -197,6 +208,19 @@ mod tests {
         let square = TriMesh { vertices, triangles: vec![[0, 1, 2], [0, 2, 3]] };
         assert!(square.center_of_mass().distance(Vec3::new(0.5, 0.5, 0.0)) < 1e-15);
         assert_eq!(TriMesh::default().center_of_mass(), Vec3::ZERO);
+    }
+
+    #[test]
+    fn volume_under_a_tilted_sheet_is_its_area_times_its_mean_height() {
+        // z = 2 + x/4 + y/8 over the unit square, above the level 1: 1 + 1/8 + 1/16.
+        let at = |x: f64, y: f64| Vec3::new(x, y, 2.0 + 0.25 * x + 0.125 * y);
+        let sheet = [at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0)];
+        let triangles = [[0, 1, 2], [0, 2, 3]];
+        let eps = 1e-15; // a handful of rounding errors on numbers of order one
+        assert!((volume_under(&sheet, &triangles, 1.0) - 1.1875).abs() < eps);
+        let tet = corner_tet();
+        let faces = boundary_triangles(&tet.tets);
+        assert!((volume_under(&tet.vertices, &faces, 7.0) - 1.0 / 6.0).abs() < 5.0 * eps);
     }
 
     #[test]
