@@ -9,7 +9,7 @@
 use littoral_geom::math::{Aabb, Vec3, outer};
 use littoral_geom::particle_grid::ParticleGrid;
 use littoral_geom::random::Random;
-use littoral_sim::fluid::{Extra, Fluid, FluidMaterial, SolveSettings, StepLimits, Wall, stiffness_for};
+use littoral_sim::fluid::{Fluid, FluidMaterial, Link, SolveSettings, StepLimits, Wall, stiffness_for};
 use std::time::Instant;
 
 const G: f64 = 9.81;
@@ -42,10 +42,10 @@ fn kernels(side: usize, threads: usize, viscosity: f64) {
             let settings =
                 SolveSettings { tolerance: 1e-12, max_iterations: iterations, ..SolveSettings::default() };
             let (start, from) = (Instant::now(), cpu());
-            let report = fluid.solve(&x_hat, &[], &[], &settings).report;
+            let report = fluid.solve(&x_hat, &[], &[], &[], &settings).report;
             (report.iterations, start.elapsed().as_secs_f64(), cpu() - from)
         };
-        fluid.prepare(&x, 2e-3, &[], None);
+        fluid.prepare(&x, 2e-3, &[], &[], None);
         let runs = 2_000_000 / x.len() + 1;
         let from = cpu();
         let mut grid = ParticleGrid::default();
@@ -55,7 +55,7 @@ fn kernels(side: usize, threads: usize, viscosity: f64) {
         let search = cpu() - from;
         let (start, from) = (Instant::now(), cpu());
         for _ in 0..runs {
-            fluid.prepare(&x, 2e-3, &[], None);
+            fluid.prepare(&x, 2e-3, &[], &[], None);
         }
         let frozen = (start.elapsed().as_secs_f64(), cpu() - from);
         // What a solve costs besides its iterations cancels in the difference.
@@ -91,8 +91,7 @@ fn walls_of(inside: &Aabb, x: &[Vec3], support: f64) -> Vec<Wall> {
                 let distance =
                     if side > 0.0 { p[axis] - inside.min[axis] } else { inside.max[axis] - p[axis] };
                 if distance < support {
-                    let particle = i as u32;
-                    walls.push(Wall { particle, distance, normal, velocity: Vec3::ZERO, no_slip: false });
+                    walls.push(Wall::fixed(i as u32, distance, normal));
                 }
             }
         }
@@ -118,18 +117,17 @@ fn dam_break(cells: usize, seconds: f64) {
     while time < seconds {
         let h = StepLimits::default().step(dx, &v, G).min(seconds - time + 1e-9);
         let walls = walls_of(&inside, &x, fluid.support());
-        fluid.prepare(&x, h, &walls, None);
+        fluid.prepare(&x, h, &[], &walls, None);
         let k = stiffness * dx;
         let close = walls.iter().filter(|w| w.distance < 0.5 * dx);
-        let extra = |w: &Wall| Extra {
-            particle: w.particle,
-            gradient: k * (w.distance - 0.5 * dx) * w.normal,
-            hessian: k * outer(w.normal, w.normal),
+        let link = |w: &Wall| {
+            let gradient = k * (w.distance - 0.5 * dx) * w.normal;
+            Link::fixed(w.particle, gradient, k * outer(w.normal, w.normal))
         };
-        let extras: Vec<Extra> = close.map(extra).collect();
+        let links: Vec<Link> = close.map(link).collect();
         let x_hat: Vec<Vec3> = (0..n).map(|i| x[i] + h * v[i] - h * h * G * Vec3::Z).collect();
         let warm: Vec<Vec3> = push.iter().map(|a| h * h * *a).collect();
-        let solution = fluid.solve(&x_hat, &extras, &warm, &SolveSettings::default());
+        let solution = fluid.solve(&x_hat, &[], &links, &warm, &SolveSettings::default());
         for i in 0..n {
             // A bare projection in place of the contact phase: this is about the fluid's cost.
             let p = solution.x[i].clamp(inside.min + 0.01 * dx, inside.max - 0.01 * dx);

@@ -3,7 +3,7 @@
 use littoral_geom::math::{Aabb, Vec3, outer};
 use littoral_geom::random::Random;
 use littoral_sim::fluid::{
-    Extra, Fluid, FluidMaterial, Solution, SolveReport, SolveSettings, Wall, stiffness_for,
+    Fluid, FluidMaterial, Link, Solution, SolveReport, SolveSettings, Wall, stiffness_for,
 };
 
 const G: f64 = 9.81;
@@ -64,9 +64,8 @@ impl Tank {
                     [(normal, p[axis] - inside.min[axis]), (-normal, inside.max[axis] - p[axis])]
                 {
                     if distance < self.fluid.support() {
-                        let (particle, velocity) = (i as u32, Vec3::ZERO);
                         let no_slip = self.no_slip;
-                        walls.push(Wall { particle, distance, normal, velocity, no_slip });
+                        walls.push(Wall { no_slip, ..Wall::fixed(i as u32, distance, normal) });
                     }
                 }
             }
@@ -75,31 +74,30 @@ impl Tank {
     }
 
     /// Contact as a penalty that acts closer than half a spacing, ½k(d − dx/2)².
-    fn contact(&self, walls: &[Wall], stiffness: f64) -> Vec<Extra> {
+    fn contact(&self, walls: &[Wall], stiffness: f64) -> Vec<Link> {
         let dx = self.fluid.spacing();
         // A lattice is at half a spacing up to rounding; it must feel the wall at once.
         let close = walls.iter().filter(|w| w.distance < 0.5 * dx * (1.0 + 1e-9));
-        let extra = |w: &Wall| Extra {
-            particle: w.particle,
-            gradient: stiffness * (w.distance - 0.5 * dx) * w.normal,
-            hessian: stiffness * outer(w.normal, w.normal),
+        let link = |w: &Wall| {
+            let gradient = stiffness * (w.distance - 0.5 * dx) * w.normal;
+            Link::fixed(w.particle, gradient, stiffness * outer(w.normal, w.normal))
         };
-        close.map(extra).collect()
+        close.map(link).collect()
     }
 
     fn step(&mut self, h: f64) -> SolveReport {
         let walls = self.walls();
-        self.fluid.prepare(&self.x, h, &walls, None);
+        self.fluid.prepare(&self.x, h, &[], &walls, None);
         let stiffness = self.fluid.materials()[0].stiffness * self.fluid.spacing();
-        let extras = self.contact(&walls, stiffness);
+        let links = self.contact(&walls, stiffness);
         let n = self.x.len();
         let x_hat: Vec<Vec3> = (0..n).map(|i| self.x[i] + h * self.v[i] + h * h * self.gravity).collect();
         let warm: Vec<Vec3> = self.push.iter().map(|a| h * h * *a).collect();
-        let s = self.fluid.solve(&x_hat, &extras, &warm, &self.settings);
+        let s = self.fluid.solve(&x_hat, &[], &links, &warm, &self.settings);
         self.force = s.wall_forces.iter().sum();
-        for e in &extras {
-            let i = e.particle as usize;
-            self.force += e.gradient + e.hessian * (s.x[i] - self.x[i]);
+        for link in &links {
+            let i = link.particle as usize;
+            self.force += link.gradient + link.hessian * (s.x[i] - self.x[i]);
         }
         for (i, (found, guess)) in s.x.iter().zip(&x_hat).enumerate() {
             self.push[i] = (*found - *guess) / (h * h);

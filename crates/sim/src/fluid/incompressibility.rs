@@ -13,9 +13,9 @@ use littoral_geom::math::Vec3;
 use littoral_geom::particle_grid::{CHUNK, ParticleGrid};
 use rayon::prelude::*;
 
-/// s_i(u), without the part from moving walls.
+/// s_i(u), without the part from prescribed walls.
 pub(super) fn strain(grid: &ParticleGrid, system: &System, u: &[Vec3], out: &mut Vec<f64>) {
-    out.resize(u.len(), 0.0);
+    out.resize(system.len(), 0.0);
     let x = &system.x;
     let lists = grid.chunks().par_iter().zip(&system.pairs);
     out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
@@ -28,12 +28,12 @@ pub(super) fn strain(grid: &ParticleGrid, system: &System, u: &[Vec3], out: &mut
             }
             *s = sum;
         }
+        system.nodes.add_strain(k, system.len(), u, out);
     });
 }
 
-/// ∂P_I/∂u from the strains: replaces `out`.
-pub(super) fn gradient(grid: &ParticleGrid, system: &System, strain: &[f64], out: &mut Vec<Vec3>) {
-    out.resize(strain.len(), Vec3::ZERO);
+/// ∂P_I/∂u of the particles from the strains, but for what acts through nodes: replaces `out`.
+pub(super) fn gradient(grid: &ParticleGrid, system: &System, strain: &[f64], out: &mut [Vec3]) {
     let x = &system.x;
     let tension: Vec<f64> =
         strain.par_iter().with_min_len(CHUNK).enumerate().map(|(i, s)| system.tension(i, *s)).collect();

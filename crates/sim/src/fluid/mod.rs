@@ -3,14 +3,19 @@
 //! A [`Fluid`] holds what its particles are made of. Each step, [`Fluid::prepare`] freezes neighbours, densities and
 //! kernel gradients at xⁿ, and [`Fluid::solve`] finds x*, the minimiser of inertia, incompressibility, viscosity and
 //! whatever quadratic terms the caller adds (contact proxies). Surfaces are not known here: the caller lists the walls
-//! near each particle, and gets the reaction on each.
+//! near each particle, and gets the reaction on each. Corners of walls may be unknowns too, [`Node`]s with a mass; what
+//! is light then moves with the water in the same solve, as added mass demands.
 //!
 //! Nothing here keeps particles from crossing a surface; that is for contact and truncation in the phase after.
 
 mod density;
 mod incompressibility;
 mod kernel;
+mod node_operator;
+mod nodes;
 mod operator;
+mod phase;
+mod prepare;
 mod solve;
 mod step_size;
 mod system;
@@ -18,17 +23,17 @@ mod viscosity;
 mod walls;
 
 pub use kernel::Kernel;
+pub use nodes::{Link, NO_NODE, Node};
 pub use solve::{SolveReport, SolveSettings};
 pub use step_size::{StepLimits, stiffness_for};
 pub use walls::Wall;
 
-use littoral_geom::math::{Mat3, Vec3, outer};
+use littoral_geom::math::Vec3;
 use littoral_geom::particle_grid::ParticleGrid;
-use rayon::prelude::*;
-use system::{Diagonal, SlotWall, System};
+use nodes::Anchor;
+use system::{Diagonal, System};
 use thiserror::Error;
-use viscosity::{Viscous, ViscousWeight};
-use walls::Share;
+use viscosity::ViscousWeight;
 
 /// What a fluid is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,16 +83,12 @@ pub enum FluidError {
     },
 }
 
-/// A quadratic energy of one particle, g·(x − xⁿ) + ½ (x − xⁿ)ᵀ H (x − xⁿ): a contact proxy, for instance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extra {
-    /// The particle.
-    pub particle: u32,
-    /// Gradient g at xⁿ [N].
-    pub gradient: Vec3,
-    /// Hessian H [N/m], symmetric, positive semidefinite.
-    pub hessian: Mat3,
-}
+/// The kind of a particle that is not there, for sources and sinks: it is left out of everything and costs nothing but
+/// its place in the lists. So are particles whose positions are not finite.
+pub const ABSENT: u32 = u32::MAX;
+
+/// The slot of a particle that is not there.
+const NO_SLOT: u32 = u32::MAX;
 
 /// Which pairs see each other: water on two sides of a sheet must not.
 pub struct Visibility<'a> {
@@ -100,11 +101,14 @@ pub struct Visibility<'a> {
 /// The result of a solve, in the caller's order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
-    /// Positions x* [m].
+    /// Positions x* [m]; xⁿ of absent particles.
     pub x: Vec<Vec3>,
+    /// Displacements x* − xⁿ of the nodes [m].
+    pub nodes: Vec<Vec3>,
     /// Pressure p = k_I (1 − J) [Pa]; 0 where the term is off.
     pub pressure: Vec<f64>,
-    /// Force of the fluid on each wall, in the order of the walls given [N]: pressure and viscous drag.
+    /// Force of the fluid on each wall, in the order of the walls given [N]: pressure and viscous drag. Nodes have got
+    /// their part of it; that on prescribed corners is for the caller to use.
     pub wall_forces: Vec<Vec3>,
     /// What the solve did.
     pub report: SolveReport,
@@ -119,14 +123,26 @@ pub struct Fluid {
     viscous_weight: ViscousWeight,
     materials: Vec<FluidMaterial>,
     kinds: Vec<u32>,
+    /// Of the particles that are there.
     grid: ParticleGrid,
     system: System,
     /// Slot of each particle.
     slots: Vec<u32>,
+    /// Particle of each slot.
+    order: Vec<u32>,
+    /// Positions xⁿ of all particles if some are absent, else empty.
+    given: Vec<Vec3>,
+    /// What is left out of this step because of numbers that are not finite.
+    ignored: u32,
     /// Number of walls given.
     wall_count: usize,
-    /// Wall drags, as terms.
+    /// Drag of walls without nodes.
     drags: Vec<Diagonal>,
+    /// Walls with nodes.
+    wall_anchors: Vec<Anchor>,
+    /// Drags and the caller's terms.
+    terms: Vec<Diagonal>,
+    anchors: Vec<Anchor>,
     summed_gradient: Vec<Vec3>,
     predictor: Vec<Vec3>,
     warm: Vec<Vec3>,
@@ -168,8 +184,14 @@ impl Fluid {
             grid: ParticleGrid::default(),
             system: System::default(),
             slots: Vec::new(),
+            order: Vec::new(),
+            given: Vec::new(),
+            ignored: 0,
             wall_count: 0,
             drags: Vec::new(),
+            wall_anchors: Vec::new(),
+            terms: Vec::new(),
+            anchors: Vec::new(),
             summed_gradient: Vec::new(),
             predictor: Vec::new(),
             warm: Vec::new(),
@@ -180,10 +202,10 @@ impl Fluid {
         Ok(fluid)
     }
 
-    /// Changes which particles there are: the material of each.
+    /// Changes which particles there are: the material of each, or [`ABSENT`].
     pub fn set_kinds(&mut self, kinds: Vec<u32>) -> Result<(), FluidError> {
         let fluids = self.materials.len();
-        if let Some(particle) = kinds.iter().position(|k| *k as usize >= fluids) {
+        if let Some(particle) = kinds.iter().position(|k| *k as usize >= fluids && *k != ABSENT) {
             return Err(FluidError::Kind { particle, kind: kinds[particle], fluids });
         }
         self.kinds = kinds;
@@ -210,240 +232,35 @@ impl Fluid {
         self.kernel.support() * self.spacing
     }
 
-    /// Mass of a particle, ρ₀ dx³ [kg].
+    /// Mass of a particle, ρ₀ dx³ [kg]; 0 if it is absent.
     pub fn mass(&self, particle: usize) -> f64 {
-        self.materials[self.kinds[particle] as usize].density * self.spacing.powi(3)
+        let material = self.materials.get(self.kinds[particle] as usize);
+        material.map_or(0.0, |m| m.density) * self.spacing.powi(3)
+    }
+
+    /// The unit of mass in the system, ρ_ref dx³ [kg].
+    fn reference_mass(&self) -> f64 {
+        self.materials.first().map_or(1.0, |m| m.density) * self.spacing.powi(3)
+    }
+
+    /// Slot of a particle that is there.
+    fn slot(&self, particle: u32) -> Option<u32> {
+        self.slots.get(particle as usize).copied().filter(|s| *s != NO_SLOT)
     }
 
     /// Density over rest density at the positions prepared for, walls included, free surfaces not completed; in the
-    /// caller's order [–].
+    /// caller's order [–]; 0 for absent particles.
     pub fn fill(&self) -> Vec<f64> {
-        self.slots.iter().map(|s| self.system.fill[*s as usize]).collect()
+        self.slots.iter().map(|s| self.system.fill.get(*s as usize).copied().unwrap_or(0.0)).collect()
     }
 
-    /// The neighbour lists at the positions prepared for.
+    /// The neighbour lists at the positions prepared for. If particles are absent, its order counts the others only.
     pub fn grid(&self) -> &ParticleGrid {
         &self.grid
     }
-
-    /// Freezes the fluid at the positions `x` [m] for a step `h` [s], with the walls near its particles. Walls of
-    /// particles that do not exist are ignored, and so are those beyond the support.
-    ///
-    /// # Panics
-    /// If `x` is not as long as the list of kinds.
-    pub fn prepare(&mut self, x: &[Vec3], h: f64, walls: &[Wall], visibility: Option<&Visibility>) {
-        assert_eq!(x.len(), self.kinds.len(), "one position per particle is needed");
-        self.grid.fit(x, self.support());
-        let order = self.grid.order();
-        self.slots.resize(x.len(), 0);
-        for (slot, i) in order.iter().enumerate() {
-            self.slots[*i as usize] = slot as u32;
-        }
-        if let Some(v) = visibility {
-            let order = order.to_vec();
-            self.grid.retain(|a, b| {
-                let (a, b) = (order[a as usize], order[b as usize]);
-                let near = v.near_surface[a as usize] && v.near_surface[b as usize];
-                !near || (v.sees)(a.min(b), a.max(b))
-            });
-        }
-        self.freeze_particles(h);
-        density::sum_pairs(&self.kernel, &self.grid, &mut self.system, &mut self.summed_gradient);
-        self.freeze_walls(walls);
-        let kernel = &self.kernel;
-        let System { fill, ratio, surface, .. } = &mut self.system;
-        for (i, gradient) in self.summed_gradient.iter().enumerate() {
-            (ratio[i], surface[i]) = density::complete(kernel, fill[i], gradient.length());
-        }
-        self.freeze_viscosity(h);
-    }
-
-    /// What pairs need to know, and the pairs themselves if viscosity is strong enough to need them.
-    fn freeze_viscosity(&mut self, h: f64) {
-        let scale = h / (self.spacing * self.spacing);
-        let strongest = self.materials.iter().map(|m| m.viscosity).fold(0.0, f64::max);
-        self.system.viscous.clear();
-        if strongest == 0.0 {
-            return;
-        }
-        let reference = self.materials[0].density;
-        for (slot, i) in self.grid.order().iter().enumerate() {
-            let m = &self.materials[self.kinds[*i as usize] as usize];
-            let rest_density = m.density / reference;
-            let density = rest_density / self.system.ratio[slot];
-            self.system.viscous.push(Viscous { viscosity: scale * m.viscosity, density, rest_density });
-        }
-        if scale * strongest > viscosity::EXPLICIT_BELOW {
-            viscosity::set_pairs(&self.viscous_weight, &self.grid, &mut self.system);
-        }
-    }
-
-    /// Positions, masses and stiffnesses.
-    fn freeze_particles(&mut self, h: f64) {
-        let (spacing, materials, kinds) = (self.spacing, &self.materials, &self.kinds);
-        let reference = materials.first().map_or(1.0, |m| m.density);
-        let places = self.grid.positions();
-        let origin = places.first().copied().unwrap_or(Vec3::ZERO);
-        let system = &mut self.system;
-        system.h = h;
-        places.par_iter().with_min_len(4096).map(|x| (*x - origin) / spacing).collect_into_vec(&mut system.x);
-        let material = |i: &u32| &materials[kinds[*i as usize] as usize];
-        let order = self.grid.order();
-        system.mass.clear();
-        system.mass.extend(order.iter().map(|i| material(i).density / reference));
-        // h² k V₀/(m_ref dx²), m_ref = ρ_ref V₀.
-        let scale = h * h / (reference * spacing * spacing);
-        system.stiffness.clear();
-        system.stiffness.extend(order.iter().map(|i| scale * material(i).stiffness));
-        let n = order.len();
-        system.ratio.resize(n, 1.0);
-        system.surface.resize(n, 0.0);
-        system.active.resize(n, false);
-        system.push.clear();
-        system.push.resize(n, Vec3::ZERO);
-        system.offset.clear();
-        system.offset.resize(n, 0.0);
-    }
-
-    /// Adds the walls to the sums, and their forces to the system.
-    fn freeze_walls(&mut self, walls: &[Wall]) {
-        let kernel = &self.kernel;
-        let near = |w: &&Wall| (w.particle as usize) < self.slots.len() && w.distance < self.support();
-        let mut sorted: Vec<(u32, u32)> = Vec::new();
-        for (index, wall) in walls.iter().enumerate().filter(|(_, w)| near(w)) {
-            sorted.push((self.slots[wall.particle as usize], index as u32));
-        }
-        let distance = |index: u32| walls[index as usize].distance;
-        sorted.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then(distance(a.1).total_cmp(&distance(b.1))).then(a.1.cmp(&b.1))
-        });
-        let system = &mut self.system;
-        self.wall_count = walls.len();
-        system.walls.clear();
-        self.drags.clear();
-        let (mut own, mut shares) = (Vec::new(), Vec::new());
-        for group in sorted.chunk_by(|a, b| a.0 == b.0) {
-            let slot = group[0].0;
-            let i = slot as usize;
-            own.clear();
-            own.extend(group.iter().map(|(_, index)| {
-                let w = walls[*index as usize];
-                Wall { distance: w.distance / self.spacing, ..w }
-            }));
-            shares.clear();
-            shares.resize(own.len(), Share::default());
-            system.fill[i] += walls::combine(kernel, &own, &mut shares);
-            let material = &self.materials[self.kinds[own[0].particle as usize] as usize];
-            let sliding = system.h * material.viscosity / (self.spacing * self.spacing) * system.mass[i];
-            for (((_, index), wall), share) in group.iter().zip(&own).zip(&shares) {
-                let motion = wall.velocity * (system.h / self.spacing);
-                self.summed_gradient[i] += share.slope * wall.normal;
-                // s += −γ′ n·(u − u_wall)
-                system.push[i] -= share.slope * wall.normal;
-                system.offset[i] += share.slope * wall.normal.dot(motion);
-                let drag =
-                    if wall.no_slip { sliding * share.weight * kernel.wall_drag(wall.distance) } else { 0.0 };
-                if drag > 0.0 {
-                    let hessian = drag * (Mat3::IDENTITY - outer(wall.normal, wall.normal));
-                    self.drags.push(Diagonal { slot, gradient: -(hessian * motion), hessian });
-                }
-                let (index, normal) = (*index, wall.normal);
-                system.walls.push(SlotWall { slot, index, normal, motion, slope: share.slope, drag });
-            }
-        }
-    }
-
-    /// Solves phase 1 for the predictor x̂ = xⁿ + h vⁿ + h² f/m [m], with the caller's terms. `warm` is either empty
-    /// or a guess of x* − x̂ [m] per particle: h² times the acceleration by pressure of the last step is a good one.
-    ///
-    /// # Panics
-    /// If the lengths differ from those of [`prepare`](Self::prepare).
-    pub fn solve(
-        &mut self,
-        x_hat: &[Vec3],
-        extras: &[Extra],
-        warm: &[Vec3],
-        settings: &SolveSettings,
-    ) -> Solution {
-        let n = self.slots.len();
-        assert!(
-            x_hat.len() == n && (warm.is_empty() || warm.len() == n),
-            "one vector per particle is needed"
-        );
-        self.set_terms(extras);
-        let per_spacing = 1.0 / self.spacing;
-        let (order, places) = (self.grid.order(), self.grid.positions());
-        self.predictor.clear();
-        self.predictor.extend(order.iter().zip(places).map(|(i, x)| (x_hat[*i as usize] - *x) * per_spacing));
-        if !self.system.viscous.is_empty() && !self.system.has_viscosity() {
-            let (weight, u) = (&self.viscous_weight, &mut self.u);
-            viscosity::step_explicitly(weight, &self.grid, &self.system, &self.predictor, u);
-            std::mem::swap(&mut self.predictor, u);
-        }
-        self.warm.clear();
-        if !warm.is_empty() {
-            self.warm.extend(order.iter().map(|i| warm[*i as usize] * per_spacing));
-        }
-        let report = solve::minimise(
-            &self.grid,
-            &mut self.system,
-            &mut self.work,
-            &self.predictor,
-            &self.warm,
-            &mut self.u,
-            settings,
-        );
-        let mut solution = Solution {
-            x: vec![Vec3::ZERO; n],
-            pressure: vec![0.0; n],
-            wall_forces: self.wall_forces(),
-            report,
-        };
-        for (slot, i) in order.iter().enumerate() {
-            let i = *i as usize;
-            solution.x[i] = places[slot] + self.u[slot] * self.spacing;
-            if self.system.active[slot] {
-                let stiffness = self.materials[self.kinds[i] as usize].stiffness;
-                let ratio = self.system.volume_ratio(slot, self.work.strain()[slot]);
-                solution.pressure[i] = stiffness * (1.0 - ratio);
-            }
-        }
-        solution
-    }
-
-    /// The forces of the fluid on the walls at the solution [N].
-    fn wall_forces(&self) -> Vec<Vec3> {
-        let mut forces = vec![Vec3::ZERO; self.wall_count];
-        // Gradients of the system are by displacements in dx, of energies in m_ref dx²/h².
-        let system = &self.system;
-        let reference = self.materials.first().map_or(1.0, |m| m.density) * self.spacing.powi(3);
-        let unit = reference * self.spacing / (system.h * system.h);
-        for wall in &system.walls {
-            let i = wall.slot as usize;
-            let sliding = (self.u[i] - wall.motion).reject_from_normalized(wall.normal);
-            let tension = system.tension(i, self.work.strain()[i]);
-            let gradient = -tension * wall.slope * wall.normal + wall.drag * sliding;
-            // The particle feels −gradient, the wall the opposite.
-            forces[wall.index as usize] += unit * gradient;
-        }
-        forces
-    }
-
-    /// Gathers drags and extra terms into the system.
-    fn set_terms(&mut self, extras: &[Extra]) {
-        let reference = self.materials.first().map_or(1.0, |m| m.density) * self.spacing.powi(3);
-        let h_sq = self.system.h * self.system.h;
-        let mut terms = self.drags.clone();
-        for e in extras.iter().filter(|e| (e.particle as usize) < self.slots.len()) {
-            terms.push(Diagonal {
-                slot: self.slots[e.particle as usize],
-                gradient: e.gradient * (h_sq / (reference * self.spacing)),
-                hessian: e.hessian * (h_sq / reference),
-            });
-        }
-        self.system.set_diagonals(terms);
-    }
 }
 
+#[cfg(test)]
+mod node_tests;
 #[cfg(test)]
 mod tests;

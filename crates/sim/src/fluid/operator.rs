@@ -5,6 +5,7 @@
 //! then forces. The difference to the double-precision forms is a relative 1e-7 of the domain's size in spacings; the
 //! solver corrects it by its true residual.
 
+use super::node_operator::{Block, Inverse, NodeOperator, Roots};
 use super::system::{Diagonal, System};
 use glam::{Vec4, Vec4Swizzles};
 use littoral_geom::math::{Mat3, Vec3};
@@ -29,10 +30,11 @@ impl Sym {
             mixed: Vec4::new(mixed[0] as f32, mixed[1] as f32, mixed[2] as f32, 0.0) * 0.5,
         }
     }
+}
 
-    /// Product with a vector.
+impl Block for Sym {
     #[inline]
-    pub fn times(&self, v: Vec4) -> Vec4 {
+    fn times(&self, v: Vec4) -> Vec4 {
         // xx x + xy y + zx z, and cyclically.
         let m = self.mixed;
         self.straight * v + m.zxyw() * v.yzxw() + m.yzxw() * v.zxyw()
@@ -54,9 +56,17 @@ impl Sym {
         self.mixed += a.yzxw() * scaled.zxyw();
     }
 
-    fn add(&mut self, other: &Sym) {
-        self.straight += other.straight;
-        self.mixed += other.mixed;
+    fn add(&mut self, other: &Roots) {
+        for root in other.columns() {
+            self.add_square(1.0, *root);
+        }
+    }
+
+    /// The inverse of the matrix plus a multiple `shift` of its trace.
+    pub fn shifted_inverse(&self, shift: f64) -> Self {
+        let matrix = self.widened();
+        let trace = matrix.x_axis.x + matrix.y_axis.y + matrix.z_axis.z;
+        Sym::of(&(matrix + Mat3::from_diagonal(Vec3::splat(shift * trace))).inverse())
     }
 
     /// The matrix in double precision.
@@ -102,10 +112,11 @@ pub(super) struct Operator {
     /// Whether a wall is near any particle of each chunk.
     walls_near: Vec<bool>,
     tension: Vec<f32>,
-    diagonals: Vec<(u32, Sym)>,
+    diagonals: Vec<(u32, Roots)>,
     /// First diagonal of each chunk.
     diagonal_starts: Vec<u32>,
     viscous: bool,
+    nodes: NodeOperator,
 }
 
 impl Operator {
@@ -114,6 +125,8 @@ impl Operator {
         let chunks = system.len().div_ceil(CHUNK);
         let slots = || (0..system.len()).into_par_iter().with_min_len(4096);
         slots().map(|i| Moving { x: narrow(system.x[i]), p: Vec4::ZERO }).collect_into_vec(&mut self.moving);
+        self.moving.resize(system.len() + system.nodes.len(), Moving::default());
+        self.nodes.load(&system.nodes);
         slots().map(|i| system.mass[i] as f32).collect_into_vec(&mut self.mass);
         slots().map(|i| narrow(system.push[i])).collect_into_vec(&mut self.push);
         self.tension.resize(system.len(), 0.0);
@@ -122,7 +135,7 @@ impl Operator {
         for wall in &system.walls {
             self.walls_near[wall.slot as usize / CHUNK] = true;
         }
-        let narrow_term = |d: &Diagonal| (d.slot, Sym::of(&d.hessian));
+        let narrow_term = |d: &Diagonal| (d.slot, Roots::of(&d.hessian));
         self.diagonals.clear();
         self.diagonals.extend(system.diagonals.iter().map(narrow_term));
         let start = |k: usize| system.diagonals.partition_point(|d| (d.slot as usize) < k * CHUNK) as u32;
@@ -140,8 +153,29 @@ impl Operator {
 
     /// out = H p; returns pᵀHp. `p` is in `moving`.
     pub fn apply(&mut self, grid: &ParticleGrid, system: &System, out: &mut [Vec4]) -> f64 {
+        let n = system.len();
+        if !self.nodes.is_empty() {
+            self.nodes.relate(&self.moving, n);
+        }
         self.strains(grid, system);
-        let this = &*self;
+        if !self.nodes.is_empty() {
+            self.nodes.pull(&self.tension);
+        }
+        let (out, of_nodes) = out.split_at_mut(n);
+        self.apply_to_particles(grid, system, out) + self.apply_to_nodes(system, of_nodes)
+    }
+
+    /// The rows of the nodes.
+    fn apply_to_nodes(&self, system: &System, out: &mut [Vec4]) -> f64 {
+        let own = &self.moving[system.len()..];
+        self.nodes.apply(&system.nodes, own, out);
+        let chunks = out.par_chunks(CHUNK).zip(own.par_chunks(CHUNK));
+        super::system::sum_chunks(chunks.map(|(out, own)| dot(own, out)))
+    }
+
+    /// The rows of the particles, from their tensions.
+    fn apply_to_particles(&self, grid: &ParticleGrid, system: &System, out: &mut [Vec4]) -> f64 {
+        let this = self;
         let lists = grid.chunks().par_iter().zip(&system.pairs);
         let parts = out.par_chunks_mut(CHUNK).zip(lists).enumerate().map(|(k, (out, (list, pairs)))| {
             let first = k * CHUNK;
@@ -166,23 +200,36 @@ impl Operator {
                 let slot = *slot as usize;
                 out[slot - first] += matrix.times(this.moving[slot].p);
             }
-            let own = &this.moving[first..first + out.len()];
-            lanes(own.iter().zip(out).fold(Vec4::ZERO, |sum, (m, y)| sum + m.p * *y))
+            for anchor in system.nodes.of_chunk(k) {
+                out[this.nodes.slot(anchor) - first] -= this.nodes.force(anchor);
+            }
+            dot(&this.moving[first..first + out.len()], out)
         });
         super::system::sum_chunks(parts)
     }
 
-    /// The diagonal blocks of the Hessian:
+    /// The inverses of the diagonal blocks of the nodes.
+    pub fn node_inverses(&self, system: &System, out: &mut Vec<Inverse>) {
+        self.nodes.inverses(&system.nodes, &self.weight, out);
+    }
+
+    /// The diagonal blocks of the particles:
     /// m + w_k B_k B_kᵀ + Σ_i w_i c_ik² x_ik x_ikᵀ + Σ_j q x_kj x_kjᵀ and single terms, B_k = ∂s_k/∂u_k.
     pub fn blocks(&self, grid: &ParticleGrid, system: &System, out: &mut Vec<Sym>) {
         out.resize(self.mass.len(), Sym::default());
         let lists = grid.chunks().par_iter().zip(&system.pairs);
         out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
+            let mut anchors = system.nodes.of_chunk(k).peekable();
             for (local, block) in out.iter_mut().enumerate() {
                 let i = k * CHUNK + local;
                 let range = list.range(local);
                 *block = Sym::scalar(self.mass[i]);
                 let mut own = self.push[i];
+                while let Some(anchor) = anchors.next_if(|a| self.nodes.slot(*a) == i) {
+                    let (push, roots) = self.nodes.parts(anchor);
+                    own -= push;
+                    block.add(roots);
+                }
                 for (j, c) in list.ids[range.clone()].iter().zip(&pairs.strain[range.clone()]) {
                     let j = *j as usize;
                     let g = (self.moving[i].x - self.moving[j].x) * *c;
@@ -205,7 +252,7 @@ impl Operator {
 
     /// First pass: tension τ_i = w_i s_i(p).
     fn strains(&mut self, grid: &ParticleGrid, system: &System) {
-        let Operator { moving, weight, push, walls_near, tension, .. } = self;
+        let Operator { moving, weight, push, walls_near, tension, nodes, .. } = self;
         let (moving, weight, push, walls_near) = (&moving[..], &weight[..], &push[..], &walls_near[..]);
         let lists = grid.chunks().par_iter().zip(&system.pairs);
         tension.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
@@ -219,6 +266,10 @@ impl Operator {
                     let wall = if walls_near[k] { push[i].dot(own.p) } else { 0.0 };
                     *t = weight[i] * (s + wall);
                 }
+            }
+            for anchor in system.nodes.of_chunk(k) {
+                let slot = nodes.slot(anchor);
+                out[slot - k * CHUNK] += weight[slot] * nodes.strain(anchor);
             }
         });
     }
@@ -248,6 +299,12 @@ impl Operator {
         }
         sum
     }
+}
+
+/// pᵀy in single precision, lane by lane.
+#[inline]
+fn dot(moving: &[Moving], y: &[Vec4]) -> f64 {
+    lanes(moving.iter().zip(y).fold(Vec4::ZERO, |sum, (m, y)| sum + m.p * *y))
 }
 
 /// Σ_j c_ij x_ij·(p_j − p_i).

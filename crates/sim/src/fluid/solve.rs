@@ -3,18 +3,25 @@
 //! The problem is quadratic once the active terms are chosen, so one linear solve ends it. The iterations run in
 //! single precision on the residual; the residual itself is taken in double precision before and after, and a second
 //! round starts from it if the first fell short. The warm start is the first search direction: it is scaled by its
-//! own line minimum and can never do harm.
+//! own line minimum and can never do harm. Unknowns are the particles and after them the nodes of `nodes.rs`.
 //!
 //! Without walls and extra terms the six rigid motions cost no energy but inertia; the last step minimises over them
-//! exactly, which gives linear and angular momentum to round-off whatever the tolerance.
+//! exactly, which gives linear and angular momentum to round-off whatever the tolerance. With nodes that are all free it
+//! does so over the translations, for the linear momentum of both together.
 
-use super::operator::{Operator, Sym, lanes, narrow, widen};
+use super::node_operator::{Block, Inverse};
+use super::operator::{Moving, Operator, Sym, lanes, narrow, widen};
 use super::system::{System, sum_chunks};
-use super::{incompressibility, viscosity};
+use super::{incompressibility, nodes, viscosity};
 use glam::Vec4;
 use littoral_geom::math::{Mat3, Vec3, outer};
 use littoral_geom::particle_grid::{CHUNK, ParticleGrid};
 use rayon::prelude::*;
+
+/// What is added to a diagonal block before it is inverted, of its trace [–]. The inverse is rounded to some 1e-7 of its
+/// largest entry, so a condition above 1e7 could make it negative; at a tenth of this it can, at ten times this contacts
+/// 1e5 times as stiff as inertia slow the tangential motion's convergence.
+const BLOCK_SHIFT: f64 = 1e-6;
 
 /// Rounds of iteration and true residual, at most. In single precision a round gains some five digits.
 const ROUNDS: u32 = 4;
@@ -50,6 +57,8 @@ pub struct SolveReport {
     pub converged: bool,
     /// Particles whose incompressibility was part of the problem.
     pub active: u32,
+    /// Particles, nodes, walls and links with numbers that are not finite, left out or taken to be at rest.
+    pub ignored: u32,
 }
 
 /// Buffers of a solve.
@@ -57,6 +66,7 @@ pub struct SolveReport {
 pub(super) struct Work {
     operator: Operator,
     inverse: Vec<Sym>,
+    node_inverse: Vec<Inverse>,
     /// H p, then D⁻¹ r.
     y: Vec<Vec4>,
     r: Vec<Vec4>,
@@ -75,7 +85,7 @@ pub(super) fn minimise(
     u: &mut Vec<Vec3>,
     settings: &SolveSettings,
 ) -> SolveReport {
-    let n = system.len();
+    let n = system.len() + system.nodes.len();
     u.clear();
     u.extend_from_slice(predictor);
     incompressibility::strain(grid, system, u, &mut work.strain);
@@ -118,8 +128,11 @@ pub(super) fn minimise(
         first = false;
         rounds += 1;
     }
-    if system.walls.is_empty() && system.diagonals.is_empty() {
+    let fixed = system.diagonals.len() + system.walls.iter().filter(|w| w.corners.is_none()).count();
+    if fixed == 0 && system.nodes.anchors.is_empty() {
         work.minimise_rigid(system, u);
+    } else if fixed == 0 && system.nodes.are_free() {
+        work.minimise_translation(system, u);
     }
     report.converged = report.residual <= settings.tolerance;
     report.active = system.active.iter().filter(|a| **a).count() as u32;
@@ -142,7 +155,7 @@ pub(super) fn energy(grid: &ParticleGrid, system: &System, predictor: &[Vec3], u
         let u = u[d.slot as usize];
         sum += u.dot(d.gradient + 0.5 * (d.hessian * u));
     }
-    sum
+    sum + nodes::energy(system, predictor, u)
 }
 
 impl Work {
@@ -155,16 +168,19 @@ impl Work {
 
     /// The gradient of the whole energy at u, whose strains are known.
     fn gradient_of_strain(&mut self, grid: &ParticleGrid, system: &System, predictor: &[Vec3], u: &[Vec3]) {
-        incompressibility::gradient(grid, system, &self.strain, &mut self.gradient);
+        self.gradient.resize(u.len(), Vec3::ZERO);
+        let of_particles = &mut self.gradient[..system.len()];
+        incompressibility::gradient(grid, system, &self.strain, of_particles);
         if system.has_viscosity() {
-            viscosity::add_gradient(grid, system, u, &mut self.gradient);
+            viscosity::add_gradient(grid, system, u, of_particles);
         }
-        let gradient = self.gradient.par_iter_mut().with_min_len(CHUNK).enumerate();
+        let gradient = of_particles.par_iter_mut().with_min_len(CHUNK).enumerate();
         gradient.for_each(|(i, g)| *g += system.mass[i] * (u[i] - predictor[i]));
         for d in &system.diagonals {
             let i = d.slot as usize;
             self.gradient[i] += d.gradient + d.hessian * u[i];
         }
+        nodes::add_gradient(system, &self.strain, predictor, u, &mut self.gradient);
     }
 
     /// The gradient of the last call.
@@ -183,29 +199,28 @@ impl Work {
         self.operator.blocks(grid, system, &mut self.inverse);
         // A block holds the particle's mass: it is never singular.
         let blocks = self.inverse.par_iter_mut().with_min_len(CHUNK);
-        blocks.for_each(|b| *b = Sym::of(&b.widened().inverse()));
+        blocks.for_each(|b| *b = b.shifted_inverse(BLOCK_SHIFT));
+        self.operator.node_inverses(system, &mut self.node_inverse);
     }
 
     /// r = −gradient, no correction yet; returns √(rᵀD⁻¹r).
     fn begin_round(&mut self) -> f64 {
-        let Work { r, y, correction, gradient, inverse, .. } = self;
-        let chunks =
-            r.par_chunks_mut(CHUNK).zip(y.par_chunks_mut(CHUNK)).zip(correction.par_chunks_mut(CHUNK));
-        let data = gradient.par_chunks(CHUNK).zip(inverse.par_chunks(CHUNK));
-        let parts = chunks.zip(data).map(|(((r, y), correction), (gradient, inverse))| {
-            correction.fill(Vec4::ZERO);
-            let mut sum = Vec4::ZERO;
-            for i in 0..r.len() {
-                r[i] = -narrow(gradient[i]);
-                y[i] = inverse[i].times(r[i]);
-                sum += r[i] * y[i];
-            }
-            lanes(sum)
-        });
-        sum_chunks(parts).sqrt()
+        let Work { r, y, correction, gradient, inverse, node_inverse, .. } = self;
+        correction.fill(Vec4::ZERO);
+        r.par_iter_mut().with_min_len(CHUNK).zip(gradient).for_each(|(r, g)| *r = -narrow(*g));
+        let (particles, nodes) = y.split_at_mut(inverse.len());
+        fn multiply<B: Block>(y: &mut [Vec4], inverse: &[B], r: &[Vec4]) {
+            let rows = y.par_iter_mut().with_min_len(CHUNK).zip(inverse).zip(r);
+            rows.for_each(|((y, inverse), r)| *y = inverse.times(*r));
+        }
+        multiply(particles, inverse, r);
+        multiply(nodes, node_inverse, &r[inverse.len()..]);
+        dot(r, y).sqrt()
     }
 
     /// Iterates until √(rᵀD⁻¹r) ≤ `target`; returns the number of iterations. On entry y = D⁻¹ r.
+    ///
+    /// The Hessian is positive definite, inertia alone makes it so; numbers that overflow end the iterations.
     fn iterate(
         &mut self,
         grid: &ParticleGrid,
@@ -214,6 +229,7 @@ impl Work {
         target: f64,
         limit: u32,
     ) -> u32 {
+        let sound = |curvature: f64| curvature > 0.0 && curvature.is_finite();
         let mut iterations = 0;
         let mut rz = dot(&self.r, &self.y);
         if !warm.is_empty() {
@@ -226,11 +242,7 @@ impl Work {
             };
             let curvature = self.operator.apply(grid, system, &mut self.y);
             iterations += 1;
-            if curvature > 0.0 {
-                rz = self.advance(slope / curvature);
-            } else {
-                rz = self.advance(0.0);
-            }
+            rz = self.advance(if sound(curvature) { slope / curvature } else { 0.0 });
         }
         let mut beta = 0.0;
         while rz > target * target && iterations < limit {
@@ -240,11 +252,9 @@ impl Work {
             });
             let curvature = self.operator.apply(grid, system, &mut self.y);
             iterations += 1;
-            // The Hessian is positive definite, inertia alone makes it so; only overflow can end here.
-            assert!(
-                curvature > 0.0 && curvature.is_finite(),
-                "pᵀHp = {curvature} of a positive definite system"
-            );
+            if !sound(curvature) {
+                break;
+            }
             let before = rz;
             rz = self.advance(rz / curvature);
             beta = (rz / before) as f32;
@@ -254,24 +264,29 @@ impl Work {
 
     /// correction += α p, r −= α y, y = D⁻¹ r; returns rᵀD⁻¹r.
     fn advance(&mut self, alpha: f64) -> f64 {
-        let alpha = alpha as f32;
-        let Work { operator, r, y, correction, inverse, .. } = self;
-        let chunks =
-            r.par_chunks_mut(CHUNK).zip(y.par_chunks_mut(CHUNK)).zip(correction.par_chunks_mut(CHUNK));
-        let data = operator.moving.par_chunks(CHUNK).zip(inverse.par_chunks(CHUNK));
-        let parts = chunks.zip(data).map(|(((r, y), correction), (moving, inverse))| {
-            let mut sum = Vec4::ZERO;
-            for ((((r, y), correction), moving), inverse) in
-                r.iter_mut().zip(y).zip(correction).zip(moving).zip(inverse)
-            {
-                *correction += moving.p * alpha;
-                *r -= *y * alpha;
-                *y = inverse.times(*r);
-                sum += *r * *y;
-            }
-            lanes(sum)
-        });
-        sum_chunks(parts)
+        let Work { operator, r, y, correction, inverse, node_inverse, .. } = self;
+        let n = inverse.len();
+        let (moving, of_nodes) = operator.moving.split_at(n);
+        let (r, node_r) = r.split_at_mut(n);
+        let (y, node_y) = y.split_at_mut(n);
+        let (correction, node_correction) = correction.split_at_mut(n);
+        advance(alpha as f32, [r, y, correction], moving, inverse)
+            + advance(alpha as f32, [node_r, node_y, node_correction], of_nodes, node_inverse)
+    }
+
+    /// Minimises over translations, given the gradient at u: all particles, and the nodes that anything is tied to.
+    fn minimise_translation(&self, system: &System, u: &mut [Vec3]) {
+        let n = system.len();
+        let mass = |k: usize| match k.checked_sub(n) {
+            None => system.mass[k],
+            Some(node) if system.nodes.of_node(node).is_empty() => 0.0,
+            Some(node) => system.nodes.mass[node],
+        };
+        let moved = || (0..u.len()).filter(|k| mass(*k) > 0.0);
+        let shift = moved().map(|k| -self.gradient[k]).sum::<Vec3>() / moved().map(mass).sum::<f64>();
+        for (_, u) in u.iter_mut().enumerate().filter(|(k, _)| mass(*k) > 0.0) {
+            *u += shift;
+        }
     }
 
     /// Minimises over the six rigid motions u + δ + ω × (x − c), given the gradient at u.
@@ -297,6 +312,30 @@ impl Work {
             *u += shift + spin.cross(*x - center);
         }
     }
+}
+
+/// [`Work::advance`] of some of the unknowns, [r, y, correction].
+fn advance<B: Block>(
+    alpha: f32,
+    [r, y, correction]: [&mut [Vec4]; 3],
+    moving: &[Moving],
+    inverse: &[B],
+) -> f64 {
+    let chunks = r.par_chunks_mut(CHUNK).zip(y.par_chunks_mut(CHUNK)).zip(correction.par_chunks_mut(CHUNK));
+    let data = moving.par_chunks(CHUNK).zip(inverse.par_chunks(CHUNK));
+    let parts = chunks.zip(data).map(|(((r, y), correction), (moving, inverse))| {
+        let mut sum = Vec4::ZERO;
+        for ((((r, y), correction), moving), inverse) in
+            r.iter_mut().zip(y).zip(correction).zip(moving).zip(inverse)
+        {
+            *correction += moving.p * alpha;
+            *r -= *y * alpha;
+            *y = inverse.times(*r);
+            sum += *r * *y;
+        }
+        lanes(sum)
+    });
+    sum_chunks(parts)
 }
 
 fn dot(a: &[Vec4], b: &[Vec4]) -> f64 {

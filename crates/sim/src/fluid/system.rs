@@ -3,7 +3,9 @@
 //! Everything here is by slot (sorted order of the particle grid) and without units: lengths in spacings dx, masses in
 //! m_ref = ρ_ref dx³ of the first material, energies times h² in m_ref dx². The unknown is the displacement
 //! u = (x − xⁿ)/dx. With that the numbers are near one for droplets and lakes alike, and f32 is safe where it is used.
+//! Vectors of unknowns hold the particles by slot and after them the nodes.
 
+use super::nodes::Nodes;
 use super::viscosity::Viscous;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
@@ -32,8 +34,10 @@ pub(super) struct SlotWall {
     /// Index in the caller's list.
     pub index: u32,
     pub normal: Vec3,
-    /// Displacement of the wall over the step.
+    /// Displacement of the wall over the step, by its prescribed corners.
     pub motion: Vec3,
+    /// Its corners that are unknowns.
+    pub corners: Option<([u32; 3], [f64; 3])>,
     /// Weighted slope of the wall's volume, ≤ 0.
     pub slope: f64,
     /// Coefficient of the viscous energy of sliding past the wall.
@@ -57,7 +61,7 @@ pub(super) struct System {
     pub ratio: Vec<f64>,
     /// 0 inside the fluid, 1 at a free surface.
     pub surface: Vec<f64>,
-    /// Derivative of the wall part of the strain by the particle's own displacement.
+    /// Derivative of the strain by the particle's own displacement through walls without nodes.
     pub push: Vec<Vec3>,
     /// Strain at u = 0 from walls that move.
     pub offset: Vec<f64>,
@@ -66,8 +70,10 @@ pub(super) struct System {
     pub viscous: Vec<Viscous>,
     /// Whether a particle's incompressibility is part of the problem.
     pub active: Vec<bool>,
-    /// Walls' drag and the caller's terms, by ascending slot, one a slot.
+    /// Drag of walls without nodes and the caller's terms, by ascending slot, one a slot.
     pub diagonals: Vec<Diagonal>,
+    /// Walls and terms with nodes.
+    pub nodes: Nodes,
 }
 
 impl System {
@@ -118,10 +124,13 @@ impl System {
         changed
     }
 
-    /// Sorts the terms of single particles and adds those of the same slot.
-    pub fn set_diagonals(&mut self, mut terms: Vec<Diagonal>) {
-        terms.sort_by_key(|d| d.slot);
-        terms.dedup_by(|next, kept| {
+    /// Takes over the terms of single particles, those of the same slot added.
+    pub fn set_diagonals(&mut self, terms: &[Diagonal]) {
+        let kept = &mut self.diagonals;
+        kept.clear();
+        kept.extend_from_slice(terms);
+        kept.sort_by_key(|d| d.slot);
+        kept.dedup_by(|next, kept| {
             let same = next.slot == kept.slot;
             if same {
                 kept.gradient += next.gradient;
@@ -129,7 +138,6 @@ impl System {
             }
             same
         });
-        self.diagonals = terms;
     }
 }
 

@@ -1,10 +1,20 @@
 //! Derivatives, invariants and the dense twin of the quadratic problem.
 
+use super::node_operator::Block;
 use super::*;
+use littoral_geom::math::Mat3;
 use littoral_geom::random::Random;
 
-/// A jittered block with a wall in the corner, extra terms, and two fluids.
-fn crowded(viscosity: f64) -> (Fluid, Vec<Extra>, Vec<Vec3>) {
+/// A jittered block with walls in the corner, links, and two fluids; and what its nodes would do without it.
+pub(super) struct Scene {
+    pub fluid: Fluid,
+    pub links: Vec<Link>,
+    pub x: Vec<Vec3>,
+    pub node_motion: Vec<Vec3>,
+}
+
+/// With `nodes` of that mass in particles, each wall and link has some of them as corners; without, all is prescribed.
+pub(super) fn crowded(viscosity: f64, nodes: usize, mass: f64) -> Scene {
     let dx = 0.05;
     let mut random = Random::new(7);
     let mut x = Vec::new();
@@ -19,46 +29,55 @@ fn crowded(viscosity: f64) -> (Fluid, Vec<Extra>, Vec<Vec3>) {
     let oil = FluidMaterial { density: 700.0, viscosity: 3.0 * viscosity, stiffness: 1e5 };
     let kinds = (0..x.len() as u32).map(|i| i % 2).collect();
     let mut fluid = Fluid::new(dx, 2.0, vec![water, oil], kinds).unwrap();
+    // Two of three corners are nodes, or all of them, or none.
+    let corners = |i: usize| {
+        let pick = |k: usize| if nodes == 0 || i % 4 == k { NO_NODE } else { ((3 * i + k) % nodes) as u32 };
+        if i.is_multiple_of(7) { [NO_NODE; 3] } else { [pick(0), pick(1), pick(2)] }
+    };
+    let weights = [0.5, 0.3, 0.2];
     let mut walls = Vec::new();
     for (i, p) in x.iter().enumerate() {
         for (normal, distance) in [(Vec3::X, p.x + 0.6 * dx), (Vec3::Z, p.z + 0.4 * dx)] {
             let velocity = Vec3::new(0.1, 0.2, -0.1);
-            walls.push(Wall { particle: i as u32, distance, normal, velocity, no_slip: i % 3 == 0 });
+            let wall = Wall { velocity, no_slip: i % 3 == 0, ..Wall::fixed(i as u32, distance, normal) };
+            walls.push(Wall { nodes: corners(i), weights, ..wall });
         }
     }
-    let extras = (0..10).map(|k| Extra {
-        particle: 7 * k,
-        gradient: random.in_cube(2.0),
-        hessian: Mat3::from_diagonal(Vec3::new(1e3, 5e3, 2e4)),
-    });
-    let extras = extras.collect();
-    fluid.prepare(&x, 2e-3, &walls, None);
-    (fluid, extras, x)
+    let hessian = Mat3::from_diagonal(Vec3::new(1e3, 5e3, 2e4));
+    // Two links each of a particle.
+    let link = |k: usize| {
+        let link = Link::fixed((k / 2 * 7) as u32, random.in_cube(2.0), hessian);
+        Link { nodes: corners(k + 1), weights, motion: random.in_cube(1e-4), ..link }
+    };
+    let links = (0..20).map(link).collect();
+    let node = Node { mass: mass * 1000.0 * dx.powi(3) };
+    fluid.prepare(&x, 2e-3, &vec![node; nodes], &walls, None);
+    Scene { fluid, links, x, node_motion: random_field(nodes, 1e-3, 11) }
 }
 
-fn random_field(n: usize, size: f64, seed: u64) -> Vec<Vec3> {
+pub(super) fn random_field(n: usize, size: f64, seed: u64) -> Vec<Vec3> {
     let mut random = Random::new(seed);
     (0..n).map(|_| random.in_cube(size)).collect()
 }
 
-fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub(super) fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
 }
 
 /// a + s b.
-fn moved(a: &[Vec3], s: f64, b: &[Vec3]) -> Vec<Vec3> {
+pub(super) fn moved(a: &[Vec3], s: f64, b: &[Vec3]) -> Vec<Vec3> {
     a.iter().zip(b).map(|(a, b)| *a + s * *b).collect()
 }
 
 impl Fluid {
-    fn gradient_at(&mut self, predictor: &[Vec3], u: &[Vec3]) -> Vec<Vec3> {
+    pub(super) fn gradient_at(&mut self, predictor: &[Vec3], u: &[Vec3]) -> Vec<Vec3> {
         self.work.full_gradient(&self.grid, &self.system, predictor, u);
         self.work.gradient().to_vec()
     }
 
     /// The Hessian, column by column from differences of the gradient, which is affine.
-    fn dense_hessian(&mut self) -> Vec<Vec<Vec3>> {
-        let n = self.system.len();
+    pub(super) fn dense_hessian(&mut self) -> Vec<Vec<Vec3>> {
+        let n = self.system.len() + self.system.nodes.len();
         let zero = vec![Vec3::ZERO; n];
         let at_zero = self.gradient_at(&zero, &zero);
         let mut columns = Vec::new();
@@ -73,16 +92,17 @@ impl Fluid {
 
 #[test]
 fn the_gradient_is_the_derivative_of_the_energy() {
-    for viscosity in [0.0, 0.3] {
-        let (mut fluid, extras, x) = crowded(viscosity);
-        fluid.set_terms(&extras);
+    for (viscosity, nodes) in [(0.0, 0), (0.3, 0), (0.0, 12), (0.3, 12)] {
+        let Scene { mut fluid, links, x, .. } = crowded(viscosity, nodes, 0.5);
+        fluid.set_terms(&links);
         fluid.system.active.fill(true);
         for slot in (0..x.len()).step_by(5) {
             fluid.system.active[slot] = false;
         }
-        let predictor = random_field(x.len(), 0.1, 1);
-        let u = random_field(x.len(), 0.1, 2);
-        let d = random_field(x.len(), 1.0, 3);
+        let n = x.len() + nodes;
+        let predictor = random_field(n, 0.1, 1);
+        let u = random_field(n, 0.1, 2);
+        let d = random_field(n, 1.0, 3);
         let energy = |u: &[Vec3]| solve::energy(&fluid.grid, &fluid.system, &predictor, u);
         // The energy is quadratic: a central difference has no error but rounding, at any step.
         let e = 0.01;
@@ -90,14 +110,14 @@ fn the_gradient_is_the_derivative_of_the_energy() {
         let expected = dot(&fluid.gradient_at(&predictor, &u), &d);
         assert!(
             (found - expected).abs() < 1e-11 * expected.abs().max(100.0),
-            "ν = {viscosity}: {found} {expected}"
+            "ν = {viscosity}, {nodes} nodes: {found} {expected}"
         );
     }
 }
 
 #[test]
 fn the_linear_volume_ratio_is_the_derivative_of_the_summed_one() {
-    let (mut fluid, _, x) = crowded(0.0);
+    let Scene { mut fluid, x, .. } = crowded(0.0, 0, 1.0);
     let n = x.len();
     let direction = random_field(n, 1.0, 4);
     // Strains and summed densities after a move by e, in the caller's order; free surfaces are completed at xⁿ, so
@@ -115,7 +135,7 @@ fn the_linear_volume_ratio_is_the_derivative_of_the_summed_one() {
         let mut other = fluid.clone();
         let there: Vec<Vec3> = (0..n).map(|i| x[i] + e * fluid.spacing * direction[i]).collect();
         let walls: Vec<Wall> = wall_list(&there, fluid.spacing);
-        other.prepare(&there, 2e-3, &walls, None);
+        other.prepare(&there, 2e-3, &[], &walls, None);
         for (i, f) in other.fill().iter().enumerate() {
             sum += (f - fill[i] + strain[slots[i] as usize]).powi(2);
         }
@@ -124,7 +144,7 @@ fn the_linear_volume_ratio_is_the_derivative_of_the_summed_one() {
     // Halving the move quarters the error.
     let ratio = errors[0] / errors[1];
     assert!((3.6..4.4).contains(&ratio), "{errors:?}");
-    fluid.prepare(&x, 2e-3, &[], None);
+    fluid.prepare(&x, 2e-3, &[], &[], None);
 }
 
 /// The walls of [`crowded`].
@@ -132,8 +152,7 @@ fn wall_list(x: &[Vec3], dx: f64) -> Vec<Wall> {
     let mut walls = Vec::new();
     for (i, p) in x.iter().enumerate() {
         for (normal, distance) in [(Vec3::X, p.x + 0.6 * dx), (Vec3::Z, p.z + 0.4 * dx)] {
-            let velocity = Vec3::ZERO;
-            walls.push(Wall { particle: i as u32, distance, normal, velocity, no_slip: false });
+            walls.push(Wall::fixed(i as u32, distance, normal));
         }
     }
     walls
@@ -141,10 +160,10 @@ fn wall_list(x: &[Vec3], dx: f64) -> Vec<Wall> {
 
 #[test]
 fn the_hessian_is_symmetric_and_the_fast_one_and_its_blocks_agree() {
-    for viscosity in [0.0, 0.3] {
-        let (mut fluid, extras, x) = crowded(viscosity);
-        let n = x.len();
-        fluid.set_terms(&extras);
+    for (viscosity, nodes) in [(0.0, 0), (0.3, 0), (0.0, 12), (0.3, 12)] {
+        let Scene { mut fluid, links, x, .. } = crowded(viscosity, nodes, 0.5);
+        let n = x.len() + nodes;
+        fluid.set_terms(&links);
         fluid.system.active.fill(true);
         let columns = fluid.dense_hessian();
         let largest = columns.iter().flatten().map(|v| v.abs().max_element()).fold(0.0, f64::max);
@@ -162,6 +181,17 @@ fn the_hessian_is_symmetric_and_the_fast_one_and_its_blocks_agree() {
             for k in 0..3 {
                 let error = (block.widened().col(k) - columns[3 * slot + k][slot]).abs().max_element();
                 assert!(error < 1e-6 * largest, "block {slot}: {error} of {largest}");
+            }
+        }
+        let mut inverses = Vec::new();
+        operator.node_inverses(&fluid.system, &mut inverses);
+        assert_eq!(inverses.len(), nodes);
+        for (node, inverse) in inverses.iter().enumerate() {
+            for k in 0..3 {
+                let column = columns[3 * (x.len() + node) + k][x.len() + node];
+                let unit = operator::widen(inverse.times(operator::narrow(column)));
+                // Single precision times a condition of some ten.
+                assert!((unit - Vec3::AXES[k]).length() < 1e-5, "node {node}: {unit}");
             }
         }
         let p = random_field(n, 1.0, 5);
@@ -185,31 +215,35 @@ fn the_hessian_is_symmetric_and_the_fast_one_and_its_blocks_agree() {
 
 #[test]
 fn the_solution_is_the_minimum() {
-    let (mut fluid, extras, x) = crowded(0.3);
-    let x_hat = moved(&x, 1e-3, &random_field(x.len(), 1.0, 6));
-    let settings = SolveSettings { tolerance: 1e-9, max_iterations: 2000, ..SolveSettings::default() };
-    let solution = fluid.solve(&x_hat, &extras, &[], &settings);
-    assert!(solution.report.converged, "{:?}", solution.report);
-    let (predictor, u) = (fluid.predictor.clone(), fluid.u.clone());
-    let at_predictor = fluid.gradient_at(&predictor, &predictor);
-    let at_solution = fluid.gradient_at(&predictor, &u);
-    let norm = |g: &[Vec3]| dot(g, g).sqrt();
-    // The tolerance is in the preconditioner's norm; the plain one differs by at most its condition.
-    assert!(norm(&at_solution) < 1e-7 * norm(&at_predictor));
-    // A warm start changes the way, not the end.
-    let warm = moved(&solution.x, -1.0, &x_hat);
-    let again = fluid.solve(&x_hat, &extras, &warm, &settings);
-    assert!(again.report.iterations < solution.report.iterations);
-    let gap = again.x.iter().zip(&solution.x).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-    assert!(gap < 1e-8 * fluid.spacing, "{gap}");
+    for nodes in [0, 12] {
+        let Scene { mut fluid, links, x, node_motion } = crowded(0.3, nodes, 0.5);
+        let x_hat = moved(&x, 1e-3, &random_field(x.len(), 1.0, 6));
+        let settings = SolveSettings { tolerance: 1e-9, max_iterations: 2000, ..SolveSettings::default() };
+        let solution = fluid.solve(&x_hat, &node_motion, &links, &[], &settings);
+        assert!(solution.report.converged, "{:?}", solution.report);
+        let (predictor, u) = (fluid.predictor.clone(), fluid.u.clone());
+        let at_predictor = fluid.gradient_at(&predictor, &predictor);
+        let at_solution = fluid.gradient_at(&predictor, &u);
+        let norm = |g: &[Vec3]| dot(g, g).sqrt();
+        // The tolerance is in the preconditioner's norm; the plain one differs by at most its condition.
+        assert!(norm(&at_solution) < 1e-7 * norm(&at_predictor));
+        // A warm start changes the way, not the end.
+        let mut warm = moved(&solution.x, -1.0, &x_hat);
+        warm.extend(moved(&solution.nodes, -1.0, &node_motion));
+        let again = fluid.solve(&x_hat, &node_motion, &links, &warm, &settings);
+        assert!(again.report.iterations < solution.report.iterations);
+        let pairs = again.x.iter().zip(&solution.x).chain(again.nodes.iter().zip(&solution.nodes));
+        let gap = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        assert!(gap < 1e-8 * fluid.spacing, "{gap}");
+    }
 }
 
 #[test]
 fn forces_on_walls_are_minus_those_on_the_fluid() {
-    let (mut fluid, _, x) = crowded(0.3);
+    let Scene { mut fluid, x, .. } = crowded(0.3, 0, 1.0);
     let x_hat = moved(&x, 1e-3, &random_field(x.len(), 1.0, 6));
     let settings = SolveSettings { tolerance: 1e-9, max_iterations: 2000, ..SolveSettings::default() };
-    let solution = fluid.solve(&x_hat, &[], &[], &settings);
+    let solution = fluid.solve(&x_hat, &[], &[], &[], &settings);
     let h = 2e-3;
     let gained: Vec3 = (0..x.len()).map(|i| fluid.mass(i) * (solution.x[i] - x_hat[i]) / (h * h)).sum();
     let on_walls: Vec3 = solution.wall_forces.iter().sum();
@@ -230,7 +264,7 @@ fn viscosity_has_its_value_on_a_lattice() {
     }
     let water = FluidMaterial { density: 1000.0, viscosity: nu, stiffness: 1e5 };
     let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; x.len()]).unwrap();
-    fluid.prepare(&x, h, &[], None);
+    fluid.prepare(&x, h, &[], &[], None);
     let middle = x.iter().position(|p| p.length() < 1e-9).unwrap();
     let middle = fluid.slots[middle] as usize;
     let s = 0.5_f64.sqrt();
@@ -274,13 +308,13 @@ fn channel_flow_starts_up_as_poiseuille() {
     let mut walls = Vec::new();
     for (i, p) in x.iter().enumerate() {
         for (normal, distance) in [(Vec3::Y, p.y), (-Vec3::Y, length - p.y)] {
-            walls.push(Wall { particle: i as u32, distance, normal, velocity: Vec3::ZERO, no_slip: true });
+            walls.push(Wall { no_slip: true, ..Wall::fixed(i as u32, distance, normal) });
         }
     }
     let h = 2.5e-4;
     let water = FluidMaterial { density: 1000.0, viscosity: nu, stiffness: 1.0 };
     let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; x.len()]).unwrap();
-    fluid.prepare(&x, h, &walls, None);
+    fluid.prepare(&x, h, &[], &walls, None);
     fluid.set_terms(&[]);
     // Row of the middle particle of each layer against each layer as a whole: h times the rate.
     let layer = |p: Vec3| (p.y / dx) as usize;
@@ -330,11 +364,11 @@ fn a_hidden_pair_is_no_pair() {
     let x = [Vec3::ZERO, dx * Vec3::X, 1.5 * dx * Vec3::Y];
     let water = FluidMaterial { density: 1000.0, viscosity: 0.0, stiffness: 1e5 };
     let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; 3]).unwrap();
-    fluid.prepare(&x, 1e-3, &[], None);
+    fluid.prepare(&x, 1e-3, &[], &[], None);
     let open = fluid.fill();
     let sees = |a: u32, b: u32| !(a == 0 && b == 1);
     let visibility = Visibility { near_surface: &[true, true, false], sees: &sees };
-    fluid.prepare(&x, 1e-3, &[], Some(&visibility));
+    fluid.prepare(&x, 1e-3, &[], &[], Some(&visibility));
     let hidden = fluid.fill();
     let pair = dx.powi(3) * Kernel::new(2.0 * dx, dx).value(dx);
     for i in 0..2 {
@@ -355,8 +389,8 @@ fn wrong_materials_and_kinds_are_refused() {
     let error = Fluid::new(0.1, 2.0, vec![water], vec![0, 3]).unwrap_err();
     assert_eq!(error, FluidError::Kind { particle: 1, kind: 3, fluids: 1 });
     let mut none = Fluid::new(0.1, 2.0, vec![water], vec![]).unwrap();
-    none.prepare(&[], 1e-3, &[], None);
-    assert!(none.solve(&[], &[], &[], &SolveSettings::default()).report.converged);
+    none.prepare(&[], 1e-3, &[], &[], None);
+    assert!(none.solve(&[], &[], &[], &[], &SolveSettings::default()).report.converged);
 }
 
 #[test]
@@ -374,11 +408,11 @@ fn weak_viscosity_is_the_same_explicitly_and_implicitly() {
         let viscosity = factor * viscosity::EXPLICIT_BELOW * dx * dx / h;
         let water = FluidMaterial { density: 1000.0, viscosity, stiffness: 1e-3 };
         let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; x.len()]).unwrap();
-        fluid.prepare(&x, h, &[], None);
+        fluid.prepare(&x, h, &[], &[], None);
         assert_eq!(fluid.system.has_viscosity(), factor > 1.0);
         let x_hat = moved(&x, 0.1 * dx, &random_field(x.len(), 1.0, 9));
         let settings = SolveSettings { tolerance: 1e-7, ..SolveSettings::default() };
-        let solution = fluid.solve(&x_hat, &[], &[], &settings);
+        let solution = fluid.solve(&x_hat, &[], &[], &[], &settings);
         found.push(moved(&solution.x, -1.0, &x_hat));
     }
     let gap = moved(&found[0], -1.0, &found[1]);

@@ -6,6 +6,7 @@
 //! same way are the same wall seen twice: γ_k is weighted by o_k = 1 − max(0, n_k·n_l), the least over nearer walls l.
 
 use super::kernel::Kernel;
+use super::nodes::NO_NODE;
 use littoral_geom::math::Vec3;
 
 /// A wall near a particle, reported by whoever knows the surfaces.
@@ -17,10 +18,29 @@ pub struct Wall {
     pub distance: f64,
     /// Unit vector from the nearest point of the wall to the particle.
     pub normal: Vec3,
-    /// Velocity of that point over the step [m/s].
+    /// Corners of the wall that are unknowns, as indices of the nodes given; [`NO_NODE`](super::NO_NODE) for others.
+    pub nodes: [u32; 3],
+    /// Weights of the corners at the nearest point [–], usually barycentric. Those of prescribed corners are not used.
+    pub weights: [f64; 3],
+    /// Velocity of that point over the step by its prescribed corners, already weighted [m/s]. The point moves by this
+    /// times h and Σ weight·displacement over its nodes.
     pub velocity: Vec3,
     /// True if the fluid sticks to the wall, through its viscosity; false if it slips.
     pub no_slip: bool,
+}
+
+impl Wall {
+    /// A free-slip wall at rest, at the distance [m] and with the normal given.
+    pub fn fixed(particle: u32, distance: f64, normal: Vec3) -> Self {
+        let (nodes, weights) = ([NO_NODE; 3], [0.0; 3]);
+        Wall { particle, distance, normal, nodes, weights, velocity: Vec3::ZERO, no_slip: false }
+    }
+
+    /// True if every number is finite.
+    pub(super) fn is_finite(&self) -> bool {
+        let weights = self.weights.iter().all(|w| w.is_finite());
+        weights && self.distance.is_finite() && self.normal.is_finite() && self.velocity.is_finite()
+    }
 }
 
 /// What one wall contributes to its particle.
@@ -55,7 +75,7 @@ mod tests {
     const ALL: i64 = i64::MIN;
 
     fn wall(normal: Vec3, distance: f64) -> Wall {
-        Wall { particle: 0, distance, normal, velocity: Vec3::ZERO, no_slip: false }
+        Wall::fixed(0, distance, normal)
     }
 
     fn volume(kernel: &Kernel, walls: &[Wall]) -> f64 {
