@@ -44,12 +44,13 @@ fn run() {
         prescribed,
         active: vec![true; n],
         collider_triangles,
+        ..Geometry::default()
     };
     // 2. One detection: everything within 4 mm.
     let safe = SafePositions::trusted(x);
     let mut detection = Detection::unlimited(&safe);
     let (wanted, margin) = (vec![Vec3::ZERO; n], vec![1e-3; n]);
-    let prediction = Prediction { wanted: &wanted, margin: &margin, contact_radius: 2e-3 };
+    let prediction = Prediction { wanted: &wanted, margin: &margin, contact_radius: 2e-3, present: &[] };
     let mut detector = Detector::new(&geometry);
     detector.detect(&geometry, &safe, &prediction, &mut detection);
     let planes = detection.planes.len();

@@ -6,11 +6,14 @@
 
 use crate::fluid::{FluidMaterial, StepLimits};
 use crate::model::Snapshot;
-use crate::settings::FluidSettings;
+use crate::settings::{FluidSettings, Splitting};
 use littoral_geom::math::{Aabb, Vec3};
 
 /// Numbers a particle remembers between steps: its state, and the acceleration by pressure that starts the next solve.
 pub const PARTICLE_MEMORY: usize = 4;
+
+/// Colour of all particles: they share no element with one another.
+pub const PARTICLE_COLOR: u32 = u32::MAX - 1;
 
 /// Where a particle is in its life, as a number of the memory.
 pub mod life {
@@ -27,8 +30,8 @@ pub mod life {
 pub struct Birth {
     /// Time [s]; 0 for particles that are there from the start.
     pub time: f64,
-    /// Velocity it leaves the nozzle with [m/s].
-    pub velocity: Vec3,
+    /// Velocity it leaves the nozzle with [m/s]; `None` for particles that are there from the start.
+    pub velocity: Option<Vec3>,
 }
 
 /// The fluids of a system.
@@ -69,6 +72,34 @@ impl FluidSystem {
     /// True if the point is a particle that is part of the fluid.
     pub fn is_present(&self, memory: &[f64], point: usize) -> bool {
         self.life(memory, point - self.first) == life::PRESENT
+    }
+
+    /// Writes what every particle remembers before the first step.
+    pub fn start(&self, memory: &mut Vec<f64>) {
+        for birth in &self.births {
+            let state = if birth.velocity.is_some() { life::WAITING } else { life::PRESENT };
+            memory.extend([state, 0.0, 0.0, 0.0]);
+        }
+    }
+
+    /// Distance from surfaces at which particles stand, half a spacing [m]: a particle is a cube of that size around
+    /// its point, so that levels and displaced volumes are right.
+    pub fn stand_off(&self) -> f64 {
+        0.5 * self.spacing
+    }
+
+    /// Share of the contact energy that is left to the phase after the fluid's [–].
+    pub fn contact_share(&self) -> f64 {
+        match self.settings.splitting {
+            Splitting::Proxy => 0.5,
+            Splitting::ProxyThreePhase => 1.0 / 3.0,
+            Splitting::Baseline | Splitting::Joint => 1.0,
+        }
+    }
+
+    /// Stiffness of the contact of a particle [N/m]: that of a layer of the fluid one spacing thick, k_I dx² / dx.
+    pub fn contact_stiffness(&self, kind: u32) -> f64 {
+        self.materials[kind as usize].stiffness * self.spacing
     }
 
     /// The largest step [s] that the Courant number and gravity allow from this state.

@@ -5,6 +5,7 @@
 //! alone; the safety set of the detection knows no such filter.
 
 pub mod law;
+pub mod wall;
 
 use crate::safe::{Detection, Geometry, Plane};
 use littoral_geom::distance::{
@@ -41,6 +42,10 @@ struct Contact {
     stiffness: f64,
     /// Friction coefficient μ [–].
     friction: f64,
+    /// Slot of a fluid particle in `points`, or 4.
+    particle: u8,
+    /// Inertia m/h² of that particle [N/m]; infinite without one.
+    give: f64,
 }
 
 /// A contact at given positions: the bridge between the two sides.
@@ -85,6 +90,28 @@ impl Contact {
         let normal = if distance > 0.0 { between / distance } else { Vec3::ZERO };
         Bridge { weights, normal, distance }
     }
+
+    /// Curvature that a point of the solid side feels when it moves: the particle, whose block holds nothing else,
+    /// gives way at once. This is the Schur complement of the particle's unknowns [Xie 2023, §5].
+    #[inline]
+    fn yielding(&self, curvature: f64) -> f64 {
+        if self.give < f64::INFINITY && curvature > 0.0 {
+            curvature * self.give / (curvature + self.give)
+        } else {
+            curvature
+        }
+    }
+}
+
+/// Contact of fluid particles.
+#[derive(Clone, Debug, Default)]
+pub struct ParticleContact {
+    /// Distance at which it begins: the stand-off of half a spacing [m].
+    pub radius: f64,
+    /// Share of the contact energy that this phase holds [–]: the rest is in the fluid's.
+    pub share: f64,
+    /// Stiffness of each particle (p) [N/m].
+    pub stiffness: Vec<f64>,
 }
 
 /// What contact must know of the model, fixed for a run.
@@ -92,6 +119,8 @@ impl Contact {
 pub struct ContactModel {
     /// Edge index of each side of each triangle: side k runs from corner k to corner k+1.
     triangle_edges: Vec<[u32; 3]>,
+    /// Ends of each edge, the lower index first.
+    ends: Vec<[u32; 2]>,
     /// Up to two opposite corners of each edge.
     opposite: Vec<[u32; 2]>,
     /// Neighbours of each point along edges.
@@ -112,6 +141,8 @@ pub struct ContactModel {
     stiffness: Option<f64>,
     /// Contact radius r_c [m].
     radius: f64,
+    /// Contact of the particles, which are the last points.
+    particles: ParticleContact,
 }
 
 /// No second triangle at an edge.
@@ -193,6 +224,7 @@ impl ContactModel {
         let ends = surface.edges.iter().flat_map(|e| [(e[0], e[1]), (e[1], e[0])]);
         let neighbours = Csr::from_pairs(points.mass.len(), ends);
         ContactModel {
+            ends: surface.edges.iter().map(|e| [e[0].min(e[1]), e[0].max(e[1])]).collect(),
             triangle_edges,
             opposite,
             neighbours,
@@ -204,7 +236,26 @@ impl ContactModel {
             rest: points.rest,
             stiffness,
             radius,
+            particles: ParticleContact::default(),
         }
+    }
+
+    /// The same with fluid particles as the last points.
+    pub fn with_particles(mut self, particles: ParticleContact) -> Self {
+        self.particles = particles;
+        self
+    }
+
+    /// The contact of the particles.
+    pub fn particles(&self) -> &ParticleContact {
+        &self.particles
+    }
+
+    /// Number of the particle at point `v`.
+    #[inline]
+    fn particle_at(&self, v: u32) -> Option<usize> {
+        let first = self.mass.len() - self.particles.stiffness.len();
+        (v as usize).checked_sub(first)
     }
 
     /// Contact radius r_c [m].
@@ -245,28 +296,10 @@ impl ContactModel {
     /// The features that meet in a listed surface pair, and whether they serve each other's cells.
     fn classify(&self, geometry: &Geometry, x: &[Vec3], plane: &Plane) -> (Kind, [u32; 4], bool) {
         let q = plane.points;
-        let p = q.map(|v| x[v as usize]);
-        let edges = &geometry.surface.edges;
         if plane.side_a == 1 {
-            let c = closest_point_triangle(p[0], [p[1], p[2], p[3]]);
-            let d = p[0] - c.point;
-            match c.region {
-                TriangleRegion::Face => (Kind::PointFace, q, true),
-                TriangleRegion::Edge(k) => {
-                    let edge = self.triangle_edges[plane.primitives[1] as usize][k as usize];
-                    let [e0, e1] = edges[edge as usize];
-                    let owned = self.owns_edge(x, (edge, [e0, e1]), (d, c.point), false, &[]);
-                    (Kind::PointEdge, [q[0], e0, e1, q[0]], owned)
-                }
-                TriangleRegion::Vertex(k) => {
-                    let w = q[1 + k as usize];
-                    let (a, b) = (q[0].min(w), q[0].max(w));
-                    // A point meets a point only where each lies in the other's cell.
-                    let owned = self.owns_point(x, w, d) && self.owns_point(x, q[0], -d);
-                    (Kind::PointPoint, [a, b, a, a], owned)
-                }
-            }
+            self.classify_point(geometry, x, q[0], plane.primitives[1])
         } else {
+            let p = q.map(|v| x[v as usize]);
             let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
             let d = c.point_a - c.point_b;
             let inner = |s: f64| s > 0.0 && s < 1.0;
@@ -279,8 +312,40 @@ impl ContactModel {
         }
     }
 
+    /// The feature of triangle `t` that the point `v` meets, and whether they serve each other's cells.
+    fn classify_point(
+        &self,
+        geometry: &Geometry,
+        x: &[Vec3],
+        v: u32,
+        t: u32,
+    ) -> (Kind, [u32; 4], bool) {
+        let [t0, t1, t2] = geometry.surface.triangles[t as usize];
+        let p = x[v as usize];
+        let c = closest_point_triangle(p, [x[t0 as usize], x[t1 as usize], x[t2 as usize]]);
+        let d = p - c.point;
+        match c.region {
+            TriangleRegion::Face => (Kind::PointFace, [v, t0, t1, t2], true),
+            TriangleRegion::Edge(k) => {
+                let edge = self.triangle_edges[t as usize][k as usize];
+                let [e0, e1] = geometry.surface.edges[edge as usize];
+                let owned = self.owns_edge(x, (edge, [e0, e1]), (d, c.point), false, &[]);
+                (Kind::PointEdge, [v, e0, e1, v], owned)
+            }
+            TriangleRegion::Vertex(k) => {
+                let w = [t0, t1, t2][k as usize];
+                let (a, b) = (v.min(w), v.max(w));
+                // A point meets a point only where each lies in the other's cell.
+                let owned = self.owns_point(x, w, d) && self.owns_point(x, v, -d);
+                (Kind::PointPoint, [a, b, a, a], owned)
+            }
+        }
+    }
+
     fn rest_distance(&self, kind: Kind, q: [u32; 4]) -> f64 {
-        let contact = Contact { kind, points: q, radius: 0.0, stiffness: 0.0, friction: 0.0 };
+        let (radius, stiffness, friction) = (0.0, 0.0, 0.0);
+        let contact =
+            Contact { kind, points: q, radius, stiffness, friction, particle: 4, give: f64::INFINITY };
         contact.bridge(&self.rest).distance
     }
 
@@ -291,6 +356,16 @@ impl ContactModel {
             Kind::PointFace | Kind::EdgeEdge => 4,
         };
         let split = if kind == Kind::EdgeEdge { 2 } else { 1 };
+        if let Some((slot, p)) = (0..used).find_map(|s| Some((s, self.particle_at(q[s])?))) {
+            let ParticleContact { radius, share, stiffness } = &self.particles;
+            let radius = if served { *radius } else { LAST_RESORT * radius };
+            if !served && gap > LAST_RESORT_REACH * radius {
+                return None;
+            }
+            let give = self.mass[q[slot] as usize] / (h * h);
+            let stiffness = share * stiffness[p];
+            return Some(Contact { kind, points: q, radius, stiffness, friction: 0.0, particle: slot as u8, give });
+        }
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
         let mut radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
@@ -319,7 +394,8 @@ impl ContactModel {
             scale * (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
         });
         let friction = (self.friction[a as usize] * self.friction[b as usize]).sqrt();
-        Some(Contact { kind, points: q, radius, stiffness, friction })
+        let give = f64::INFINITY;
+        Some(Contact { kind, points: q, radius, stiffness, friction, particle: 4, give })
     }
 
     /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s].
@@ -430,6 +506,8 @@ impl Contacts {
             }
             let (force, curvature) =
                 law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let curvature =
+                if slot == contact.particle as usize { curvature } else { contact.yielding(curvature) };
             let together: f64 = (0..contact.used())
                 .filter(|&s| color_of[contact.points[s] as usize] == color_of[v as usize])
                 .map(|s| bridge.weights[s].abs())
@@ -490,6 +568,8 @@ impl Contacts {
             let drag = contact.friction * force * slip.softened(slid.length());
             let gradient = drag * slid - force * n;
             let nn = outer(n, n);
+            // A particle never moves as a body: what is visited here is the solid it touches.
+            let curvature = contact.yielding(curvature);
             let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
             visit(a, b, point_a, gradient, hessian);
             visit(b, a, point_b, -gradient, hessian);

@@ -3,7 +3,8 @@
 //! A wall is a plane, told by its nearest point. Where planes meet, the volumes behind them overlap: of what is left
 //! by the nearer walls, each takes its own share, 1 − Π(1 − γ_k). A lattice in a corner at half a spacing from each
 //! wall then sums to 1 within 1 % (the kernel is nearly a product of functions of x, y and z). Walls that face the
-//! same way are the same wall seen twice: γ_k is weighted by o_k = 1 − max(0, n_k·n_l), the least over nearer walls l.
+//! same way are the same wall seen twice: γ_k is weighted by o_k = c_k (1 − max(0, n_k·n_l)), the least over nearer
+//! walls l, where c_k is the share of the half-space behind it that the wall takes up.
 
 use super::kernel::Kernel;
 use super::nodes::NO_NODE;
@@ -25,6 +26,8 @@ pub struct Wall {
     /// Velocity of that point over the step by its prescribed corners, already weighted [m/s]. The point moves by this
     /// times h and Σ weight·displacement over its nodes.
     pub velocity: Vec3,
+    /// Share of the half-space behind that point which the wall takes up [–], in [0, 1]: less than 1 past an edge.
+    pub cover: f64,
     /// True if the fluid sticks to the wall, through its viscosity; false if it slips.
     pub no_slip: bool,
 }
@@ -33,13 +36,13 @@ impl Wall {
     /// A free-slip wall at rest, at the distance [m] and with the normal given.
     pub fn fixed(particle: u32, distance: f64, normal: Vec3) -> Self {
         let (nodes, weights) = ([NO_NODE; 3], [0.0; 3]);
-        Wall { particle, distance, normal, nodes, weights, velocity: Vec3::ZERO, no_slip: false }
+        Wall { particle, distance, normal, nodes, weights, velocity: Vec3::ZERO, cover: 1.0, no_slip: false }
     }
 
     /// True if every number is finite.
     pub(super) fn is_finite(&self) -> bool {
         let weights = self.weights.iter().all(|w| w.is_finite());
-        weights && self.distance.is_finite() && self.normal.is_finite() && self.velocity.is_finite()
+        weights && self.cover.is_finite() && self.distance.is_finite() && self.normal.is_finite() && self.velocity.is_finite()
     }
 }
 
@@ -57,7 +60,7 @@ pub(super) fn combine(kernel: &Kernel, walls: &[Wall], out: &mut [Share]) -> f64
     let mut left = 1.0;
     for (k, wall) in walls.iter().enumerate() {
         let overlap = walls[..k].iter().map(|near| near.normal.dot(wall.normal)).fold(0.0, f64::max);
-        let weight = (1.0 - overlap).clamp(0.0, 1.0);
+        let weight = (wall.cover * (1.0 - overlap)).clamp(0.0, 1.0);
         out[k] = Share { slope: weight * kernel.wall_slope(wall.distance), weight };
         left *= 1.0 - weight * kernel.wall_volume(wall.distance);
     }

@@ -26,6 +26,19 @@ pub struct Geometry {
     pub active: Vec<bool>,
     /// Bounding triangles of each prescribed component, for the frame test.
     pub collider_triangles: Vec<Vec<u32>>,
+    /// Number of fluid particles. They are the last points, and one component, which is marked as prescribed: it never
+    /// has a frame.
+    pub particles: usize,
+    /// Distance up to which pairs of particles and triangles are listed for their forces [m].
+    pub particle_radius: f64,
+}
+
+impl Geometry {
+    /// Index of the first particle; the number of points where there is none.
+    #[inline]
+    pub fn first_particle(&self) -> usize {
+        self.component.len() - self.particles
+    }
 }
 
 /// What is expected to happen until the next detection.
@@ -37,6 +50,23 @@ pub struct Prediction<'a> {
     pub margin: &'a [f64],
     /// Contact radius [m]: pairs that may come this near are listed too, for their forces.
     pub contact_radius: f64,
+    /// Which particles are there, from the first one on; absent ones meet nothing. Empty: all.
+    pub present: &'a [bool],
+}
+
+impl Prediction<'_> {
+    /// A point's share of the distance at which its pairs are listed [m].
+    #[inline]
+    fn share(&self, geometry: &Geometry, v: usize) -> f64 {
+        let half = 0.5 * self.contact_radius;
+        if v < geometry.first_particle() { half } else { (geometry.particle_radius - half).max(half) }
+    }
+
+    #[inline]
+    fn is_present(&self, geometry: &Geometry, v: usize) -> bool {
+        let first = geometry.first_particle();
+        v < first || self.present.get(v - first).is_none_or(|p| *p)
+    }
 }
 
 /// Share of the fastest motion in a component below which the remainder must fall for a frame to be worth its proof.
@@ -95,14 +125,23 @@ impl Detector {
                 Aabb::point(Vec3::ZERO).including(rest).inflated(prediction.margin[v])
             })
             .collect_into_vec(&mut out.budget);
-        let (x, half) = (x.as_slice(), 0.5 * prediction.contact_radius);
+        let x = x.as_slice();
         self.boxes.clear();
-        self.boxes.extend(out.budget.iter().zip(x).map(|(b, &p)| {
-            let b = b.inflated(half);
+        self.boxes.extend(out.budget.iter().zip(x).enumerate().map(|(v, (b, &p))| {
+            if !prediction.is_present(geometry, v) {
+                // Overlaps nothing.
+                return Aabb { min: Vec3::NAN, max: Vec3::NAN };
+            }
+            let b = b.inflated(prediction.share(geometry, v));
             Aabb { min: p + b.min, max: p + b.max }
         }));
         self.reach.clear();
         self.reach.extend(out.budget.iter().map(|b| b.max.max(-b.min).length()));
+        // Particles feel surfaces from their own distance on: what it is more counts as reach.
+        let more = (geometry.particle_radius - prediction.contact_radius).max(0.0);
+        for r in self.reach.iter_mut().skip(geometry.first_particle()) {
+            *r += more;
+        }
         let query = Query {
             x,
             boxes: &self.boxes,
@@ -239,20 +278,28 @@ fn frames(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>) -> Vec<V
 fn swept_boxes(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, travel: &[Vec3]) -> Vec<Aabb> {
     let mut boxes = vec![Aabb::EMPTY; travel.len()];
     for (v, &c) in geometry.component.iter().enumerate() {
-        let b = &mut boxes[c as usize];
-        *b = b.union(swept_point(x, prediction, travel[c as usize], v));
+        if prediction.is_present(geometry, v) {
+            let b = &mut boxes[c as usize];
+            *b = b.union(swept_point(geometry, x, prediction, travel[c as usize], v));
+        }
     }
     boxes
 }
 
-fn swept_point(x: &[Vec3], prediction: &Prediction<'_>, travel: Vec3, v: usize) -> Aabb {
-    let margin = prediction.margin[v] + 0.5 * prediction.contact_radius;
+fn swept_point(
+    geometry: &Geometry,
+    x: &[Vec3],
+    prediction: &Prediction<'_>,
+    travel: Vec3,
+    v: usize,
+) -> Aabb {
+    let margin = prediction.margin[v] + prediction.share(geometry, v);
     let start = Aabb::point(x[v]).including(x[v] + prediction.wanted[v] - travel).inflated(margin);
     start.union(Aabb { min: start.min + travel, max: start.max + travel })
 }
 
 /// Overlapping boxes of two components meet, unless one is a collider none of whose triangles enters the other's
-/// box.
+/// box, or the fluid none of whose particles does.
 fn meet(
     geometry: &Geometry,
     x: &[Vec3],
@@ -267,11 +314,18 @@ fn meet(
         (false, false) => return true,
         (true, true) => return false,
     };
+    let first = geometry.first_particle();
+    if geometry.component.get(first).is_some_and(|c| *c as usize == collider) {
+        return (first..geometry.component.len()).any(|v| {
+            prediction.is_present(geometry, v)
+                && swept_point(geometry, x, prediction, Vec3::ZERO, v).overlaps(&swept[other])
+        });
+    }
     geometry.collider_triangles[collider].iter().any(|&t| {
         let corners = geometry.surface.triangles[t as usize];
         let around = corners
             .iter()
-            .map(|&v| swept_point(x, prediction, Vec3::ZERO, v as usize))
+            .map(|&v| swept_point(geometry, x, prediction, Vec3::ZERO, v as usize))
             .fold(Aabb::EMPTY, Aabb::union);
         around.overlaps(&swept[other])
     })

@@ -40,6 +40,12 @@ impl SafePositions {
         self.epoch
     }
 
+    /// Puts a point that nothing met so far, because it was not there, at a place: a new particle of a fluid.
+    pub(crate) fn place(&mut self, v: u32, place: Vec3) {
+        self.x[v as usize] = place;
+        self.epoch += 1;
+    }
+
     /// Moves by the frame and the accepted displacement, which is zero afterwards.
     ///
     /// # Panics

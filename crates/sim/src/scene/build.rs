@@ -1,9 +1,11 @@
 //! From the builder's lists to a `Simulation`: checks, elements, masses, colours, adjacency.
 
+use super::liquids;
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
-use crate::contact::{ContactModel, ContactPoints};
+use crate::contact::{ContactModel, ContactPoints, ParticleContact};
 use crate::elastic::{Elastic, ElasticTerms};
 use crate::kinematic::{MEMORY, PrescribedSet};
+use crate::liquid::{FluidSystem, PARTICLE_COLOR};
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::potential::{
@@ -23,16 +25,17 @@ use littoral_geom::pairs::Surface;
 
 /// The point arrays while objects are added.
 #[derive(Default)]
-struct Assembly {
-    objects: Vec<Object>,
-    x: Vec<Vec3>,
-    v: Vec<Vec3>,
-    mass: Vec<f64>,
-    object_of: Vec<u32>,
-    triangles: Vec<[u32; 3]>,
-    tets: Vec<[u32; 4]>,
-    terms: ElasticTerms,
-    prescribed: Vec<PrescribedSet>,
+pub(super) struct Assembly {
+    pub(super) objects: Vec<Object>,
+    pub(super) x: Vec<Vec3>,
+    pub(super) v: Vec<Vec3>,
+    pub(super) mass: Vec<f64>,
+    pub(super) object_of: Vec<u32>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) tets: Vec<[u32; 4]>,
+    pub(super) terms: ElasticTerms,
+    pub(super) prescribed: Vec<PrescribedSet>,
+    pub(super) fluid: Option<FluidSystem>,
 }
 
 pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
@@ -53,10 +56,11 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         let first = all.add_object(&placement, ObjectKind::Collider, &mesh.vertices, friction)?;
         all.add_collider(&placement, first, &mesh, motion)?;
     }
+    liquids::add(&mut all, &scene.liquids, &scene.fluid, scene.sinks, scene.gravity, scene.solver.step)?;
     if all.x.is_empty() {
         return Err(SceneError::Setting {
             key: "scene",
-            what: "holds no object: add a [[cloth]], [[soft]] or [[collider]]".into(),
+            what: "holds no object: add a [[cloth]], [[soft]], [[collider]] or [[fluid]]".into(),
         });
     }
     if all.x.len() >= (1 << 30) {
@@ -102,7 +106,7 @@ fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
 }
 
 impl Assembly {
-    fn add_object(
+    pub(super) fn add_object(
         &mut self,
         placement: &Placement,
         kind: ObjectKind,
@@ -307,13 +311,16 @@ impl Assembly {
         let geometry = self.geometry(active);
         let mut elastic = Elastic::new(self.terms, n);
         let stencils = elastic.stencils();
+        let first_particle = geometry.first_particle();
+        let simulated = |v: u32| geometry.active[v as usize] && (v as usize) < first_particle;
         let colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
             .into_iter()
-            .map(|c| c.into_iter().filter(|&v| geometry.active[v as usize]).collect::<Vec<u32>>())
+            .map(|c| c.into_iter().filter(|&v| simulated(v)).collect::<Vec<u32>>())
             .filter(|c| !c.is_empty())
             .collect();
         elastic.arrange(colors.iter().flatten().copied());
         let mut color_of = vec![u32::MAX; n];
+        color_of[first_particle..].fill(PARTICLE_COLOR);
         for (k, color) in colors.iter().enumerate() {
             for &v in color {
                 color_of[v as usize] = k as u32;
@@ -346,10 +353,21 @@ impl Assembly {
             rest: self.x.clone(),
         };
         let friction = self.objects.iter().map(|o| o.friction).collect();
-        let contact_model = ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius);
+        let mut contact_model =
+            ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius);
         let mut memory = vec![0.0; MEMORY * self.prescribed.len()];
         for (set, numbers) in self.prescribed.iter().zip(memory.chunks_exact_mut(MEMORY)) {
             set.start().write(numbers);
+        }
+        let mut fluid = self.fluid;
+        if let Some(fluid) = &mut fluid {
+            fluid.memory = memory.len();
+            fluid.start(&mut memory);
+            contact_model = contact_model.with_particles(ParticleContact {
+                radius: fluid.stand_off(),
+                share: fluid.contact_share(),
+                stiffness: fluid.kinds.iter().map(|k| fluid.contact_stiffness(*k)).collect(),
+            });
         }
         let state = Snapshot {
             time: 0.0,
@@ -372,7 +390,7 @@ impl Assembly {
             neighbours,
             prescribed: self.prescribed,
             groups,
-            fluid: None,
+            fluid,
             gravity,
             friction_speed: contact.friction_speed,
             x0: self.x,
@@ -383,6 +401,9 @@ impl Assembly {
     fn geometry(&self, active: Vec<bool>) -> Geometry {
         let n = self.x.len();
         let mut on_surface = vec![false; n];
+        // Particles are points that collide with triangles.
+        let free = self.fluid.as_ref().map_or(n, |f| f.first);
+        on_surface[free..].fill(true);
         for &v in self.triangles.iter().flatten() {
             on_surface[v as usize] = true;
         }
@@ -396,6 +417,10 @@ impl Assembly {
         for o in self.objects.iter().filter(|o| o.kind == ObjectKind::Collider) {
             label[o.range()].fill(o.first);
         }
+        // All particles are one component, whatever their fluid: they have no frame of their own.
+        let particles = self.fluid.as_ref().map_or(0, |f| f.kinds.len());
+        let first = n - particles;
+        label[first..].fill(first as u32);
         let mut number = vec![u32::MAX; n];
         let mut count = 0;
         let component: Vec<u32> = label
@@ -412,7 +437,7 @@ impl Assembly {
         let mut prescribed = vec![false; count as usize];
         let mut collider_triangles = vec![Vec::new(); count as usize];
         for (v, &c) in component.iter().enumerate() {
-            prescribed[c as usize] |= !active[v];
+            prescribed[c as usize] |= !active[v] || v >= first;
         }
         for (t, corners) in self.triangles.iter().enumerate() {
             let c = component[corners[0] as usize] as usize;
@@ -420,7 +445,16 @@ impl Assembly {
                 collider_triangles[c].push(t as u32);
             }
         }
-        Geometry { surface, tets: self.tets.clone(), component, prescribed, active, collider_triangles }
+        Geometry {
+            surface,
+            tets: self.tets.clone(),
+            component,
+            prescribed,
+            active,
+            collider_triangles,
+            particles,
+            particle_radius: self.fluid.as_ref().map_or(0.0, FluidSystem::stand_off),
+        }
     }
 }
 

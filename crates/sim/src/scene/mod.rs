@@ -1,6 +1,7 @@
 //! The scene builder: objects with materials, pins and motions go in, a `Simulation` comes out.
 
 mod build;
+mod liquids;
 
 use crate::motion::Motion;
 use crate::settings::{ContactSettings, FluidSettings, SolverSettings};

@@ -1,5 +1,6 @@
 //! Steps: one file per algorithm.
 
+mod fluid_phase;
 mod vbd_dat;
 
 pub use vbd_dat::VbdDat;

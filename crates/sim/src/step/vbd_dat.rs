@@ -5,6 +5,7 @@
 //! are truncated (the plane of a pair may be anywhere between what its sides have used; see `truncation`). What is
 //! minimised, and why the guess and the rigid motions help: `docs/derivations/step.md`.
 
+use super::fluid_phase::{FluidPhase, Start};
 use crate::contact::{Contacts, Slip};
 use crate::kinematic::{MEMORY, Progress};
 use crate::model::Snapshot;
@@ -59,6 +60,7 @@ pub struct VbdDat {
     contacts: Contacts,
     dx: Displacement,
     rigid: RigidCorrection,
+    fluid: Option<FluidPhase>,
     work: Work,
 }
 
@@ -86,6 +88,8 @@ struct Work {
     aims: Vec<Progress>,
     all: Vec<u32>,
     held_points: Vec<u32>,
+    /// Particles that may meet something, or have not come to their target.
+    wet: Vec<u32>,
     /// Sweeps since the last detection, for Chebyshev.
     sweeps: u32,
     /// Positions one and two sweeps ago, for Chebyshev.
@@ -102,6 +106,7 @@ impl VbdDat {
             contacts: Contacts::default(),
             dx: Displacement::zero(x),
             rigid: RigidCorrection::default(),
+            fluid: FluidPhase::new(system),
             work: Work::default(),
             settings,
         }
@@ -121,7 +126,15 @@ impl VbdDat {
         let time = state.time;
         system.elastic.lag(x.as_slice(), h);
         let system = &*system;
-        self.begin(system, x, state, h);
+        let epoch = x.epoch();
+        let blocked = self.fluid.as_mut().map_or(0, |fluid| fluid.admit(system, x, state));
+        if x.epoch() != epoch {
+            self.dx = Displacement::zero(x);
+        }
+        self.begin(system, x, state, h, &mut report);
+        if let Some(fluid) = &mut report.fluid {
+            fluid.blocked = blocked;
+        }
         self.guess(system, x, state, h, &mut report, &mut cuts);
 
         let mut last = Cut::default();
@@ -152,12 +165,19 @@ impl VbdDat {
             report.kept_motion = (cuts.kept / cuts.wanted).min(1.0);
         }
         let p = &mut report.phases;
-        p.solve = (start.elapsed().as_secs_f64() - p.detect - p.forces - p.truncate).max(0.0);
+        p.solve = (start.elapsed().as_secs_f64() - p.detect - p.forces - p.truncate - p.fluid).max(0.0);
         report
     }
 
     /// Inertial targets, the initial guess, and who is held.
-    fn begin(&mut self, system: &System, x: &SafePositions, state: &Snapshot, h: f64) {
+    fn begin(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &mut Snapshot,
+        h: f64,
+        report: &mut StepReport,
+    ) {
         let n = x.as_slice().len();
         let work = &mut self.work;
         work.held.clear();
@@ -188,6 +208,12 @@ impl VbdDat {
             work.wanted.push(h * state.v[v] + h * h * share * g);
         }
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
+        if let Some(fluid) = &mut self.fluid {
+            let began = Instant::now();
+            let start = Start { x: x.as_slice(), held: &work.held, h };
+            report.fluid = Some(fluid.run(system, &start, state, &mut work.y, &mut work.wanted));
+            report.phases.fluid += began.elapsed().as_secs_f64();
+        }
         work.last_move.clear();
         work.last_move.resize(n, 0.0);
         self.rigid.begin(system, &self.work.held);
@@ -364,12 +390,14 @@ impl VbdDat {
             wanted: &self.work.wanted,
             margin: &self.work.margin,
             contact_radius: system.contact.radius(),
+            present: self.fluid.as_ref().map_or(&[], FluidPhase::present),
         };
         self.detector.detect(&system.geometry, x, &prediction, &mut self.detection);
         system.contact.activate(&system.geometry, &self.detection, x.as_slice(), h, &mut self.contacts);
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
         self.place_all();
+        self.list_wet(system);
         report.detections += 1;
         report.candidates = report.candidates.max(self.detection.planes.len() as u32);
         report.min_gap = match (report.min_gap, self.detection.min_gap()) {
@@ -381,6 +409,19 @@ impl VbdDat {
             b.clear();
         }
         report.phases.detect += start.elapsed().as_secs_f64();
+    }
+
+    /// Lists the particles that phase 2 has anything to do for: all others are at x* already.
+    fn list_wet(&mut self, system: &System) {
+        let Work { wet, y, current, .. } = &mut self.work;
+        wet.clear();
+        let Some(fluid) = &self.fluid else { return };
+        let first = system.geometry.first_particle();
+        let offsets = &self.detection.offsets;
+        wet.extend((first as u32..).zip(fluid.present()).filter(|(_, p)| **p).map(|(v, _)| v).filter(|&v| {
+            let i = v as usize;
+            offsets[i] < offsets[i + 1] || current[i] != y[i]
+        }));
     }
 
     fn place_all(&mut self) {
@@ -417,7 +458,10 @@ impl VbdDat {
             }
             report.phases.forces += start.elapsed().as_secs_f64();
         }
-        for color in &system.colors {
+        // Particles first and last: what touches them counts on their giving way at once.
+        let wet = std::mem::take(&mut self.work.wet);
+        let wet_color = if wet.is_empty() { None } else { Some(&wet) };
+        for color in wet_color.into_iter().chain(&system.colors).chain(wet_color) {
             let start = Instant::now();
             let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
             let (current, held) = (&self.work.current, &self.work.held);
@@ -446,6 +490,7 @@ impl VbdDat {
             total = total.plus(self.truncate_color(x, color));
             report.phases.truncate += middle.elapsed().as_secs_f64();
         }
+        self.work.wet = wet;
         if self.settings.chebyshev > 0.0 {
             total = total.plus(self.accelerate(system, x));
         }
@@ -541,7 +586,12 @@ impl VbdDat {
             }
         }
         report.energies.elastic = system.elastic.value(&state.x);
+        let present = self.fluid.as_ref().map_or(&[][..], FluidPhase::present);
+        let first = system.geometry.first_particle();
         for (v, &m) in system.mass.iter().enumerate() {
+            if v >= first && !present[v - first] {
+                continue;
+            }
             report.energies.kinetic += 0.5 * m * state.v[v].length_squared();
             report.energies.gravity -= m * system.gravity.dot(state.x[v]);
         }

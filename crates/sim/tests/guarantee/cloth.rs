@@ -69,7 +69,7 @@ impl Cloth {
         let n = self.x.len();
         let x = SafePositions::trusted(self.x.clone());
         let mut detection = Detection::unlimited(&x);
-        let prediction = Prediction { wanted, margin: &vec![margin; n], contact_radius: 1e-3 };
+        let prediction = Prediction { wanted, margin: &vec![margin; n], contact_radius: 1e-3, present: &[] };
         Detector::new(&self.geometry).detect(&self.geometry, &x, &prediction, &mut detection);
         let mut dx = Displacement::zero(&x);
         for (p, (w, f)) in dx.edit().iter_mut().zip(wanted.iter().zip(&detection.frame)) {

@@ -95,7 +95,7 @@ impl Game {
     }
 
     pub fn detect(&mut self, wanted: &[Vec3], margin: &[f64], contact_radius: f64) {
-        let prediction = Prediction { wanted, margin, contact_radius };
+        let prediction = Prediction { wanted, margin, contact_radius, present: &[] };
         self.detector.detect(&self.scene.geometry, &self.x, &prediction, &mut self.detection);
         self.applied = 0;
         self.longest = 0.0;

@@ -62,6 +62,7 @@ impl Soup {
             prescribed: vec![false; count],
             active,
             collider_triangles: vec![Vec::new(); count],
+            ..Geometry::default()
         };
         Soup { x, geometry, referee }
     }
@@ -97,7 +98,7 @@ impl Soup {
         let mut detection = Detection::unlimited(&x);
         // A frame per triangle would do part of the work: the comparison is about the planes.
         let margin = vec![0.0; n];
-        let prediction = Prediction { wanted, margin: &margin, contact_radius: 0.0 };
+        let prediction = Prediction { wanted, margin: &margin, contact_radius: 0.0, present: &[] };
         let whole = Geometry { component: vec![0; n], prescribed: vec![false], ..self.geometry.clone() };
         Detector::new(&whole).detect(&whole, &x, &prediction, &mut detection);
         let settings =

@@ -1,0 +1,330 @@
+//! Phase 1 of the contact-proxy splitting [Xie 2023, Eq. 24]: fluid particles and the solid points near them, with
+//! inertia, incompressibility, viscosity, and a second-order model of half the contact energy.
+//!
+//! What comes out is x*: the inertial target of phase 2, where elasticity and the other half of the contact act. The
+//! walls' kernel volume and the reaction on the solids are part of the same solve, so that the pressure which holds a
+//! column up and the weight that a floor carries are the same number.
+
+use crate::contact::wall::Meeting;
+use crate::contact::law;
+use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, SolveSettings, Visibility, Wall};
+use crate::liquid::{FluidSystem, PARTICLE_MEMORY, life};
+use crate::model::Snapshot;
+use crate::report::FluidReport;
+use crate::safe::SafePositions;
+use crate::settings::Splitting;
+use crate::system::System;
+use littoral_geom::math::{Aabb, Mat3, Vec3, outer};
+use littoral_geom::near::NearTriangles;
+use littoral_geom::particle_grid::ParticleGrid;
+use rayon::prelude::*;
+
+/// Below this share of the stand-off a nozzle's particle would appear inside of something, and waits.
+const NOZZLE_CLEARANCE: f64 = 0.5;
+
+/// The phase and its memory. Dropping the memory between steps changes no result.
+#[derive(Debug)]
+pub struct FluidPhase {
+    fluid: Fluid,
+    near: NearTriangles,
+    /// Which particles are there (p).
+    present: Vec<bool>,
+    /// Points of the particles that are there.
+    points: Vec<u32>,
+    kinds: Vec<u32>,
+    /// Places of the particles in `points` (p), or `u32::MAX`.
+    place: Vec<u32>,
+    near_surface: Vec<bool>,
+    /// Node of each point, or `NO_NODE` (n).
+    node_of: Vec<u32>,
+    /// Points that are nodes.
+    node_points: Vec<u32>,
+    nodes: Vec<Node>,
+    walls: Vec<Wall>,
+    links: Vec<Link>,
+    x_hat: Vec<Vec3>,
+    node_motion: Vec<Vec3>,
+    warm: Vec<Vec3>,
+}
+
+/// Kernel support in spacings: 26 neighbours, and a lattice sums to the rest density.
+const SUPPORT: f64 = 2.0;
+
+/// What the phase reads besides the system.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// Positions xⁿ (n) [m].
+    pub x: &'a [Vec3],
+    /// Points whose motion is prescribed in this step (n).
+    pub held: &'a [bool],
+    /// Step [s].
+    pub h: f64,
+}
+
+impl FluidPhase {
+    /// The phase for a system with fluid; `None` for one without.
+    pub fn new(system: &System) -> Option<Self> {
+        let f = system.fluid.as_ref()?;
+        // The scene builder has checked materials and spacing.
+        let fluid = Fluid::new(f.spacing, SUPPORT, f.materials.clone(), f.kinds.clone()).ok()?;
+        Some(FluidPhase {
+            fluid,
+            near: NearTriangles::default(),
+            present: Vec::new(),
+            points: Vec::new(),
+            kinds: Vec::new(),
+            place: Vec::new(),
+            near_surface: Vec::new(),
+            node_of: Vec::new(),
+            node_points: Vec::new(),
+            nodes: Vec::new(),
+            walls: Vec::new(),
+            links: Vec::new(),
+            x_hat: Vec::new(),
+            node_motion: Vec::new(),
+            warm: Vec::new(),
+        })
+    }
+
+    /// Which particles are there, in their order.
+    pub fn present(&self) -> &[bool] {
+        &self.present
+    }
+
+    /// Finds x* and writes it into the inertial targets `y` of particles and of the solid points near them; the
+    /// particles' wanted displacements become x* − xⁿ. `wanted` holds those of prescribed points on entry.
+    pub fn run(
+        &mut self,
+        system: &System,
+        start: &Start<'_>,
+        state: &mut Snapshot,
+        y: &mut [Vec3],
+        wanted: &mut [Vec3],
+    ) -> FluidReport {
+        let Some(f) = &system.fluid else { return FluidReport::default() };
+        let mut report = FluidReport::default();
+        self.list_present(f, state);
+        self.near.fit(start.x, &system.geometry.surface.triangles, &self.points, self.fluid.support());
+        self.surroundings(system, f, start, wanted);
+        let x = &start.x[f.first..];
+        {
+            let (near, place) = (&self.near, &self.place);
+            let sees = |a: u32, b: u32| {
+                !near.is_blocked(place[a as usize] as usize, place[b as usize] as usize)
+            };
+            let visibility = Visibility { near_surface: &self.near_surface, sees: &sees };
+            self.fluid.prepare(x, start.h, &self.nodes, &self.walls, Some(&visibility));
+        }
+        self.predict(system, f, start, state);
+        let settings = SolveSettings {
+            tolerance: f.settings.tolerance,
+            max_iterations: f.settings.max_iterations,
+            ..SolveSettings::default()
+        };
+        let solution = self.fluid.solve(&self.x_hat, &self.node_motion, &self.links, &self.warm, &settings);
+        let memory = &mut state.memory[f.memory..];
+        for (i, present) in self.present.iter().enumerate() {
+            let v = f.first + i;
+            if !present {
+                (y[v], wanted[v]) = (start.x[v], Vec3::ZERO);
+                continue;
+            }
+            y[v] = solution.x[i];
+            wanted[v] = solution.x[i] - start.x[v];
+            let push = (solution.x[i] - self.x_hat[i]) / (start.h * start.h);
+            memory[PARTICLE_MEMORY * i + 1..PARTICLE_MEMORY * (i + 1)].copy_from_slice(&push.to_array());
+        }
+        for (&v, displacement) in self.node_points.iter().zip(&solution.nodes) {
+            y[v as usize] = start.x[v as usize] + *displacement;
+        }
+        self.tell(&mut report);
+        report.iterations = solution.report.iterations;
+        report.residual = solution.report.residual;
+        report
+    }
+
+    /// Lets particles in at nozzles, and takes those that are in a sink. Returns how many a nozzle held back.
+    pub fn admit(&mut self, system: &System, x: &mut SafePositions, state: &mut Snapshot) -> u32 {
+        let Some(f) = &system.fluid else { return 0 };
+        let (places, lives) = (f.first.., f.memory);
+        let life_at = |i: usize| lives + PARTICLE_MEMORY * i;
+        for (i, v) in places.clone().take(f.kinds.len()).enumerate() {
+            let p = state.x[v];
+            let inside = |b: &Aabb| b.min.cmple(p).all() && p.cmple(b.max).all();
+            if state.memory[life_at(i)] == life::PRESENT && f.sinks.iter().any(inside) {
+                state.memory[life_at(i)] = life::GONE;
+                (state.v[v], state.v_before[v]) = (Vec3::ZERO, Vec3::ZERO);
+            }
+        }
+        let due: Vec<usize> = (0..f.kinds.len())
+            .filter(|&i| state.memory[life_at(i)] == life::WAITING && f.births[i].time <= state.time)
+            .collect();
+        if due.is_empty() {
+            return 0;
+        }
+        // Since it was due, a particle has gone on with its jet.
+        let arrivals: Vec<(usize, Vec3, Vec3)> = due
+            .iter()
+            .map(|&i| {
+                let velocity = f.births[i].velocity.unwrap_or(Vec3::ZERO);
+                (i, state.x[f.first + i] + velocity * (state.time - f.births[i].time), velocity)
+            })
+            .collect();
+        let places: Vec<Vec3> = arrivals.iter().map(|a| a.1).collect();
+        self.near.fit_positions(
+            x.as_slice(),
+            &system.geometry.surface.triangles,
+            &places,
+            NOZZLE_CLEARANCE * f.stand_off(),
+        );
+        let there: Vec<Vec3> = (0..f.kinds.len())
+            .filter(|&i| state.memory[life_at(i)] == life::PRESENT)
+            .map(|i| state.x[f.first + i])
+            .collect();
+        let crowd: Vec<Vec3> = places.iter().chain(&there).copied().collect();
+        let mut grid = ParticleGrid::default();
+        grid.fit(&crowd, NOZZLE_CLEARANCE * f.spacing);
+        let mut crowded = vec![false; crowd.len()];
+        for (slot, &k) in grid.order().iter().enumerate() {
+            let others = grid.neighbors(slot as u32).iter().map(|n| grid.order()[*n as usize] as usize);
+            crowded[k as usize] = others.into_iter().any(|o| o >= places.len());
+        }
+        let mut blocked = 0;
+        for (k, (i, place, velocity)) in arrivals.into_iter().enumerate() {
+            if crowded[k] || !self.near.list(k).is_empty() {
+                state.memory[life_at(i)] = life::GONE;
+                blocked += 1;
+                continue;
+            }
+            let v = f.first + i;
+            state.memory[life_at(i)] = life::PRESENT;
+            state.x[v] = place;
+            state.v[v] = velocity;
+            state.v_before[v] = velocity;
+            x.place(v as u32, place);
+        }
+        blocked
+    }
+
+    fn list_present(&mut self, f: &FluidSystem, state: &Snapshot) {
+        let count = f.kinds.len();
+        self.present.clear();
+        self.present.extend((0..count).map(|i| f.life(&state.memory, i) == life::PRESENT));
+        self.points.clear();
+        self.place.clear();
+        self.kinds.clear();
+        for (i, &present) in self.present.iter().enumerate() {
+            self.place.push(if present { self.points.len() as u32 } else { u32::MAX });
+            self.kinds.push(if present { f.kinds[i] } else { ABSENT });
+            if present {
+                self.points.push((f.first + i) as u32);
+            }
+        }
+        if self.fluid.kinds() != self.kinds {
+            // Kinds are those of the scene, which names no fluid that does not exist.
+            let known = self.fluid.set_kinds(self.kinds.clone());
+            assert!(known.is_ok(), "a particle of an unknown fluid");
+        }
+    }
+
+    /// Walls, nodes and contact models at xⁿ.
+    fn surroundings(&mut self, system: &System, f: &FluidSystem, start: &Start<'_>, wanted: &[Vec3]) {
+        let (near, points) = (&self.near, &self.points);
+        self.near_surface.clear();
+        self.near_surface.resize(self.present.len(), false);
+        for (k, &v) in points.iter().enumerate() {
+            self.near_surface[v as usize - f.first] = !near.list(k).is_empty();
+        }
+        self.walls.clear();
+        self.links.clear();
+        self.nodes.clear();
+        self.node_points.clear();
+        self.node_of.clear();
+        self.node_of.resize(f.first, NO_NODE);
+        if f.settings.splitting == Splitting::Baseline {
+            return;
+        }
+        let meetings: Vec<(u32, Meeting)> = points
+            .par_iter()
+            .enumerate()
+            .with_min_len(1024)
+            .flat_map_iter(|(k, &v)| {
+                let mut out = Vec::new();
+                if !near.list(k).is_empty() {
+                    system.contact.meetings(&system.geometry, start.x, v, near.list(k), &mut out);
+                }
+                out.into_iter().map(move |m| (v, m))
+            })
+            .collect();
+        for c in meetings.iter().flat_map(|(_, m)| m.corners) {
+            if system.mass[c as usize] > 0.0 && !start.held[c as usize] {
+                self.node_of[c as usize] = 0;
+            }
+        }
+        for (v, node) in self.node_of.iter_mut().enumerate().filter(|(_, n)| **n != NO_NODE) {
+            *node = self.nodes.len() as u32;
+            self.nodes.push(Node { mass: system.mass[v] });
+            self.node_points.push(v as u32);
+        }
+        let first_phase = 1.0 - f.contact_share();
+        for (v, m) in &meetings {
+            let i = *v as usize - f.first;
+            let nodes = m.corners.map(|c| self.node_of[c as usize]);
+            let motion: Vec3 = (0..3)
+                .filter(|&k| nodes[k] == NO_NODE)
+                .map(|k| m.weights[k] * wanted[m.corners[k] as usize])
+                .sum();
+            let kind = f.kinds[i];
+            let (particle, weights) = (i as u32, m.weights);
+            self.walls.push(Wall {
+                particle,
+                distance: m.distance,
+                normal: m.normal,
+                nodes,
+                weights,
+                velocity: motion / start.h,
+                cover: m.cover,
+                no_slip: f.no_slip[kind as usize],
+            });
+            let radius = system.contact.particles().radius;
+            if m.distance < radius {
+                let (force, curvature) =
+                    law::force_and_curvature(m.distance, first_phase * f.contact_stiffness(kind), radius);
+                let gradient = -force * m.normal;
+                let hessian: Mat3 = curvature * outer(m.normal, m.normal);
+                self.links.push(Link { particle, nodes, weights, motion, gradient, hessian });
+            }
+        }
+    }
+
+    /// Predictors x̂ = xⁿ + h vⁿ + h² g, and the warm start.
+    fn predict(&mut self, system: &System, f: &FluidSystem, start: &Start<'_>, state: &Snapshot) {
+        let (h, g) = (start.h, system.gravity);
+        self.x_hat.clear();
+        self.warm.clear();
+        for (i, &present) in self.present.iter().enumerate() {
+            let v = f.first + i;
+            if !present {
+                self.x_hat.push(start.x[v]);
+                self.warm.push(Vec3::ZERO);
+                continue;
+            }
+            self.x_hat.push(start.x[v] + h * state.v[v] + h * h * g);
+            let m = &state.memory[f.memory + PARTICLE_MEMORY * i..];
+            self.warm.push(h * h * Vec3::new(m[1], m[2], m[3]));
+        }
+        self.node_motion.clear();
+        self.node_motion.extend(self.node_points.iter().map(|&v| h * state.v[v as usize] + h * h * g));
+    }
+
+    /// Compression and volume at xⁿ.
+    fn tell(&self, report: &mut FluidReport) {
+        let fill = self.fluid.fill();
+        let there = || fill.iter().zip(&self.present).filter(|(_, p)| **p).map(|(f, _)| f.max(1.0));
+        let count = self.points.len().max(1) as f64;
+        report.particles = self.points.len() as u32;
+        report.compression_mean = there().map(|f| f - 1.0).sum::<f64>() / count;
+        report.compression_max = there().map(|f| f - 1.0).fold(0.0, f64::max);
+        report.volume_error = there().map(|f| 1.0 / f - 1.0).sum::<f64>() / count;
+    }
+}
