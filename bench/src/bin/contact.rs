@@ -96,7 +96,8 @@ fn truncations(size: u32, stack: &stack::Stack) {
     let safe = SafePositions::trusted(stack.x.clone());
     let mut detection = Detection::unlimited(&safe);
     let (wanted, margin) = (vec![Vec3::ZERO; n], vec![stack.reach; n]);
-    let prediction = Prediction { wanted: &wanted, margin: &margin, contact_radius: 0.1 * stack.reach, present: &[] };
+    let prediction =
+        Prediction { wanted: &wanted, margin: &margin, contact_radius: 0.1 * stack.reach, present: &[] };
     let mut detector = Detector::new(&geometry);
     let mut detect = || time(|| detector.detect(&geometry, &safe, &prediction, &mut detection));
     let detect = 1e3 * machine::median((0..RUNS).map(|_| detect()).collect());

@@ -7,6 +7,7 @@
 pub mod law;
 pub mod wall;
 
+use crate::liquid::PARTICLE_COLOR;
 use crate::safe::{Detection, Geometry, Plane};
 use littoral_geom::distance::{
     TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle,
@@ -313,13 +314,7 @@ impl ContactModel {
     }
 
     /// The feature of triangle `t` that the point `v` meets, and whether they serve each other's cells.
-    fn classify_point(
-        &self,
-        geometry: &Geometry,
-        x: &[Vec3],
-        v: u32,
-        t: u32,
-    ) -> (Kind, [u32; 4], bool) {
+    fn classify_point(&self, geometry: &Geometry, x: &[Vec3], v: u32, t: u32) -> (Kind, [u32; 4], bool) {
         let [t0, t1, t2] = geometry.surface.triangles[t as usize];
         let p = x[v as usize];
         let c = closest_point_triangle(p, [x[t0 as usize], x[t1 as usize], x[t2 as usize]]);
@@ -364,7 +359,15 @@ impl ContactModel {
             }
             let give = self.mass[q[slot] as usize] / (h * h);
             let stiffness = share * stiffness[p];
-            return Some(Contact { kind, points: q, radius, stiffness, friction: 0.0, particle: slot as u8, give });
+            return Some(Contact {
+                kind,
+                points: q,
+                radius,
+                stiffness,
+                friction: 0.0,
+                particle: slot as u8,
+                give,
+            });
         }
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
@@ -487,6 +490,15 @@ impl Contacts {
     #[inline]
     pub fn touches(&self, v: u32) -> bool {
         self.offsets[v as usize] < self.offsets[v as usize + 1]
+    }
+
+    /// True when point `v` shares a contact element with a simulated point of a solid.
+    pub fn meets_simulated(&self, v: u32, color_of: &[u32]) -> bool {
+        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
+        self.items[row].iter().any(|item| {
+            let contact = &self.list[(item >> 2) as usize];
+            contact.points[..contact.used()].iter().any(|&p| color_of[p as usize] < PARTICLE_COLOR)
+        })
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] of all contacts at point `v`.

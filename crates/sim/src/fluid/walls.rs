@@ -42,7 +42,11 @@ impl Wall {
     /// True if every number is finite.
     pub(super) fn is_finite(&self) -> bool {
         let weights = self.weights.iter().all(|w| w.is_finite());
-        weights && self.cover.is_finite() && self.distance.is_finite() && self.normal.is_finite() && self.velocity.is_finite()
+        weights
+            && self.cover.is_finite()
+            && self.distance.is_finite()
+            && self.normal.is_finite()
+            && self.velocity.is_finite()
     }
 }
 

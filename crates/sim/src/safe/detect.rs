@@ -286,13 +286,7 @@ fn swept_boxes(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, tra
     boxes
 }
 
-fn swept_point(
-    geometry: &Geometry,
-    x: &[Vec3],
-    prediction: &Prediction<'_>,
-    travel: Vec3,
-    v: usize,
-) -> Aabb {
+fn swept_point(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, travel: Vec3, v: usize) -> Aabb {
     let margin = prediction.margin[v] + prediction.share(geometry, v);
     let start = Aabb::point(x[v]).including(x[v] + prediction.wanted[v] - travel).inflated(margin);
     start.union(Aabb { min: start.min + travel, max: start.max + travel })

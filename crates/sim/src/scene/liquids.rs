@@ -65,7 +65,9 @@ pub(super) fn add(
         if points.is_empty() {
             return Err(refuse(
                 liquid,
-                format!("has no particle: its fill holds none at a spacing of {spacing} m, or all overlap solids"),
+                format!(
+                    "has no particle: its fill holds none at a spacing of {spacing} m, or all overlap solids"
+                ),
             ));
         }
         let start = all.add_object(&liquid.placement, ObjectKind::Fluid, &points, 0.0)? as usize;
@@ -193,9 +195,9 @@ fn material_of(
     let m = &liquid.material;
     // Without gravity and motion the fluid needs some stiffness all the same: that of one metre per second.
     let speed = if gravity == Vec3::ZERO && speed == 0.0 { 1.0 } else { speed };
-    let stiffness = m.stiffness.unwrap_or_else(|| {
-        stiffness_for(settings.volume_error, m.density, gravity.length(), depth, speed)
-    });
+    let stiffness = m
+        .stiffness
+        .unwrap_or_else(|| stiffness_for(settings.volume_error, m.density, gravity.length(), depth, speed));
     FluidMaterial { density: m.density, viscosity: m.viscosity, stiffness }
 }
 
@@ -220,7 +222,10 @@ fn check(liquid: &Liquid, spacing: f64) -> Result<(), SceneError> {
     if liquid.spacing != spacing {
         return Err(refuse(
             liquid,
-            format!("has a spacing of {} m, but all fluids of a scene share one: {spacing} m", liquid.spacing),
+            format!(
+                "has a spacing of {} m, but all fluids of a scene share one: {spacing} m",
+                liquid.spacing
+            ),
         ));
     }
     if !liquid.placement.pins.is_empty() {
@@ -234,7 +239,10 @@ fn check(liquid: &Liquid, spacing: f64) -> Result<(), SceneError> {
         if !times {
             return Err(refuse(
                 liquid,
-                format!("emitter {k} needs a finite centre and 0 ≤ start < stop, found {} and {}", e.start, e.stop),
+                format!(
+                    "emitter {k} needs a finite centre and 0 ≤ start < stop, found {} and {}",
+                    e.start, e.stop
+                ),
             ));
         }
         // What it will release must fit.
@@ -243,7 +251,10 @@ fn check(liquid: &Liquid, spacing: f64) -> Result<(), SceneError> {
         if layers * disc.max(1.0) > 5e7 {
             return Err(refuse(
                 liquid,
-                format!("emitter {k} would release {:.0} particles: raise the spacing or stop it sooner", layers * disc),
+                format!(
+                    "emitter {k} would release {:.0} particles: raise the spacing or stop it sooner",
+                    layers * disc
+                ),
             ));
         }
     }

@@ -5,8 +5,8 @@
 //! walls' kernel volume and the reaction on the solids are part of the same solve, so that the pressure which holds a
 //! column up and the weight that a floor carries are the same number.
 
-use crate::contact::wall::Meeting;
 use crate::contact::law;
+use crate::contact::wall::Meeting;
 use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, SolveSettings, Visibility, Wall};
 use crate::liquid::{FluidSystem, PARTICLE_MEMORY, life};
 use crate::model::Snapshot;
@@ -109,9 +109,8 @@ impl FluidPhase {
         let x = &start.x[f.first..];
         {
             let (near, place) = (&self.near, &self.place);
-            let sees = |a: u32, b: u32| {
-                !near.is_blocked(place[a as usize] as usize, place[b as usize] as usize)
-            };
+            let sees =
+                |a: u32, b: u32| !near.is_blocked(place[a as usize] as usize, place[b as usize] as usize);
             let visibility = Visibility { near_surface: &self.near_surface, sees: &sees };
             self.fluid.prepare(x, start.h, &self.nodes, &self.walls, Some(&visibility));
         }

@@ -47,6 +47,10 @@ const MOVE_MARGIN: f64 = 3.0;
 /// Shares of the initial guess that are tried where the whole of it raises the objective.
 const GUESS_SHARES: [f64; 3] = [0.6, 0.3, 0.1];
 
+/// A particle whose last move was shorter than this share of the spacing, and which touches nothing that is simulated,
+/// has found its place for this step.
+const SETTLED: f64 = 1e-6;
+
 /// Points a parallel descent task takes at least.
 const TASK: usize = 64;
 
@@ -139,10 +143,14 @@ impl VbdDat {
 
         let mut last = Cut::default();
         let points: usize = system.colors.iter().map(Vec::len).sum();
-        let patience = (BOUNDED * points as f64) as u32;
         for sweep in 0..self.settings.iterations {
-            // Where nothing is listed, budgets alone say when to look again.
+            if points == 0 && self.work.wet.is_empty() && self.work.held_points.is_empty() {
+                break;
+            }
+            let patience = (BOUNDED * (points + self.work.wet.len()) as f64) as u32;
+            // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
             let due = sweep > 0
+                && points > 0
                 && sweep % self.settings.detect_every == 0
                 && self.detection.planes.iter().any(|p| p.surface);
             if due || last.bounded > patience || (sweep > 0 && self.lagging(system, state)) {
@@ -152,6 +160,8 @@ impl VbdDat {
             last = self.sweep(system, x, state, h, &mut report);
             cuts = cuts.plus(last);
         }
+        // What the solids did last is answered once more.
+        cuts = cuts.plus(self.descend_wet(system, x, state, h, &mut report));
         report.iterations = self.settings.iterations;
         report.truncated = last.truncated + last.bounded;
         report.contacts = self.contacts.active(&self.work.current).0;
@@ -417,11 +427,32 @@ impl VbdDat {
         wet.clear();
         let Some(fluid) = &self.fluid else { return };
         let first = system.geometry.first_particle();
-        let offsets = &self.detection.offsets;
+        let contacts = &self.contacts;
         wet.extend((first as u32..).zip(fluid.present()).filter(|(_, p)| **p).map(|(v, _)| v).filter(|&v| {
             let i = v as usize;
-            offsets[i] < offsets[i + 1] || current[i] != y[i]
+            contacts.touches(v) || current[i] != y[i]
         }));
+    }
+
+    /// One pass over the particles that have not come to rest against what they touch.
+    fn descend_wet(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        report: &mut StepReport,
+    ) -> Cut {
+        let mut wet = std::mem::take(&mut self.work.wet);
+        if wet.is_empty() {
+            return Cut::default();
+        }
+        let cut = self.descend(system, x, state, h, &wet, report);
+        let settled = SETTLED * system.fluid.as_ref().map_or(0.0, |f| f.spacing);
+        let (contacts, last_move) = (&self.contacts, &self.work.last_move);
+        wet.retain(|&v| last_move[v as usize] > settled || contacts.meets_simulated(v, &system.color_of));
+        self.work.wet = wet;
+        cut
     }
 
     fn place_all(&mut self) {
@@ -439,7 +470,6 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let mut total = Cut::default();
-        let project = self.settings.truncation == crate::settings::Truncation::Project;
         if self.settings.rigid_correction && !self.rigid.points.is_empty() {
             let start = Instant::now();
             let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
@@ -458,43 +488,55 @@ impl VbdDat {
             }
             report.phases.forces += start.elapsed().as_secs_f64();
         }
-        // Particles first and last: what touches them counts on their giving way at once.
-        let wet = std::mem::take(&mut self.work.wet);
-        let wet_color = if wet.is_empty() { None } else { Some(&wet) };
-        for color in wet_color.into_iter().chain(&system.colors).chain(wet_color) {
-            let start = Instant::now();
-            let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
-            let (current, held) = (&self.work.current, &self.work.held);
-            color
-                .par_iter()
-                .with_min_len(TASK)
-                .map(|&v| {
-                    if held[v as usize] {
-                        (Vec3::ZERO, Mat3::IDENTITY)
-                    } else {
-                        objective.newton_step(v, current)
-                    }
-                })
-                .collect_into_vec(&mut self.work.moves);
-            let proposals = self.dx.edit();
-            for (&v, (step, _)) in color.iter().zip(&self.work.moves) {
-                proposals[v as usize] += *step;
-                self.work.last_move[v as usize] = step.length();
-            }
-            self.work.metric.clear();
-            if project {
-                self.work.metric.extend(self.work.moves.iter().map(|m| m.1));
-            }
-            let middle = Instant::now();
-            report.phases.forces += (middle - start).as_secs_f64();
-            total = total.plus(self.truncate_color(x, color));
-            report.phases.truncate += middle.elapsed().as_secs_f64();
+        // Particles first: what touches them counts on their giving way at once.
+        total = total.plus(self.descend_wet(system, x, state, h, report));
+        for color in &system.colors {
+            total = total.plus(self.descend(system, x, state, h, color, report));
         }
-        self.work.wet = wet;
         if self.settings.chebyshev > 0.0 {
             total = total.plus(self.accelerate(system, x));
         }
         total
+    }
+
+    /// One Newton step of every point of a colour, truncated.
+    fn descend(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        color: &[u32],
+        report: &mut StepReport,
+    ) -> Cut {
+        let start = Instant::now();
+        let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
+        let (current, held) = (&self.work.current, &self.work.held);
+        color
+            .par_iter()
+            .with_min_len(TASK)
+            .map(|&v| {
+                if held[v as usize] {
+                    (Vec3::ZERO, Mat3::IDENTITY)
+                } else {
+                    objective.newton_step(v, current)
+                }
+            })
+            .collect_into_vec(&mut self.work.moves);
+        let proposals = self.dx.edit();
+        for (&v, (step, _)) in color.iter().zip(&self.work.moves) {
+            proposals[v as usize] += *step;
+            self.work.last_move[v as usize] = step.length();
+        }
+        self.work.metric.clear();
+        if self.settings.truncation == crate::settings::Truncation::Project {
+            self.work.metric.extend(self.work.moves.iter().map(|m| m.1));
+        }
+        let middle = Instant::now();
+        report.phases.forces += (middle - start).as_secs_f64();
+        let cut = self.truncate_color(x, color);
+        report.phases.truncate += middle.elapsed().as_secs_f64();
+        cut
     }
 
     fn truncate_color(&mut self, x: &SafePositions, color: &[u32]) -> Cut {
