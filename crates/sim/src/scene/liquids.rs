@@ -198,7 +198,9 @@ fn material_of(
     let stiffness = m
         .stiffness
         .unwrap_or_else(|| stiffness_for(settings.volume_error, m.density, gravity.length(), depth, speed));
-    FluidMaterial { density: m.density, viscosity: m.viscosity, stiffness }
+    let calming =
+        settings.artificial_viscosity * liquid.spacing * (gravity.length() * liquid.spacing).sqrt();
+    FluidMaterial { density: m.density, viscosity: m.viscosity + calming, stiffness }
 }
 
 fn refuse(liquid: &Liquid, what: String) -> SceneError {
@@ -268,6 +270,12 @@ fn check_settings(f: &FluidSettings) -> Result<(), SceneError> {
     }
     if !(f.volume_error > 0.0 && f.volume_error < 0.5) {
         return wrong("solver.volume_error", format!("must lie between 0 and 0.5, found {}", f.volume_error));
+    }
+    if !(f.artificial_viscosity >= 0.0 && f.artificial_viscosity.is_finite()) {
+        return wrong(
+            "solver.artificial_viscosity",
+            format!("must not be negative, found {}", f.artificial_viscosity),
+        );
     }
     if !(f.tolerance > 0.0 && f.tolerance.is_finite()) || f.max_iterations == 0 {
         return wrong("solver.fluid_tolerance", format!("must be positive, found {}", f.tolerance));
