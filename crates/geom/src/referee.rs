@@ -10,6 +10,7 @@
 
 mod exact;
 mod grid;
+pub mod path;
 
 use crate::math::Vec3;
 use exact::{edge_meets_triangle, side};

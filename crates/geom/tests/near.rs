@@ -19,8 +19,8 @@ fn soup(r: &mut Random) -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<u32>) {
     }
     let corners = x.len();
     let mut list: Vec<[u32; 3]> = (0..triangles as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-    for t in 0..triangles / 5 {
-        list[t][1] = r.below(corners) as u32;
+    for t in list.iter_mut().take(triangles / 5) {
+        t[1] = r.below(corners) as u32;
     }
     for _ in 0..particles {
         let p = if corners > 0 && r.chance(0.3) { x[r.below(corners)] } else { center + r.in_cube(1.5) };

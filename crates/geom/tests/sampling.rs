@@ -44,9 +44,9 @@ fn the_sampled_volume_is_within_half_a_layer_of_the_box_along_each_axis() {
         assert_eq!(points.len() as f64, counts[0] * counts[1] * counts[2], "seed {seed}");
         let around = Aabb::of(points.iter().copied());
         assert!((around.center() - bounds.center()).length() < 1e-14, "seed {seed}: centred");
-        for axis in 0..3 {
+        for (axis, along) in size.into_iter().enumerate() {
             let margin = around.min[axis] - bounds.min[axis];
-            let thin = size[axis] < 0.5 * dx;
+            let thin = along < 0.5 * dx;
             assert!(thin || (margin > 0.2499 * dx && margin < 0.7501 * dx), "seed {seed}: {}", margin / dx);
         }
     }

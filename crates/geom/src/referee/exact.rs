@@ -55,7 +55,7 @@ pub(super) fn edge_meets_triangle([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bo
 /// True only if the edge is strictly on one side of the triangle's plane: what plain arithmetic can prove, for less
 /// than the exact test costs.
 #[inline]
-fn surely_one_side([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
+pub(super) fn surely_one_side([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
     let (u, v, dp, dq) = (b - a, c - a, p - a, q - a);
     let n = u.cross(v);
     let (at_p, at_q) = (n.dot(dp), n.dot(dq));
