@@ -11,6 +11,48 @@ pub fn grid(size: [f64; 2], cells: [u32; 2]) -> TriMesh {
     patch(cells, [false; 2], |u, v| Vec3::new(size[0] * (u - 0.5), size[1] * (v - 0.5), 0.0))
 }
 
+/// A rectangle of `size` [m] in the xy plane, normal +z, of triangles in `cells[1]` rows along x, offset by half a
+/// cell from row to row. With a = size[0]/cells[0] and b = size[1]/cells[1] they are equilateral when b = a √3/2,
+/// and isosceles of base a and height b otherwise.
+///
+/// ```text
+/// row 2   *-------*-------*      vertices at 0, a, 2a, …
+///         | \   / \   / |
+/// row 1   *---*-------*---*      at 0, a/2, 3a/2, …, size[0]
+///         | /   \   /   \ |
+/// row 0   *-------*-------*      at 0, a, 2a, …
+/// ```
+///
+/// The borders are straight: each odd row of vertices has one more, and half triangles of base a/2 end the rows.
+/// Vertices are row-major, x fastest.
+pub fn triangle_grid(size: [f64; 2], cells: [u32; 2]) -> TriMesh {
+    let [n, m] = cells.map(|c| c.max(1));
+    let mut mesh = TriMesh::default();
+    let mut lower = 0;
+    for j in 0..=m {
+        let first = mesh.vertices.len() as u32;
+        let odd = j % 2 == 1;
+        for i in 0..=n + u32::from(odd) {
+            let cell = if odd { (f64::from(i) - 0.5).clamp(0.0, f64::from(n)) } else { f64::from(i) };
+            let (u, v) = (cell / f64::from(n) - 0.5, f64::from(j) / f64::from(m) - 0.5);
+            mesh.vertices.push(Vec3::new(size[0] * u, size[1] * v, 0.0));
+        }
+        if j > 0 {
+            // The row of n + 2 vertices gives n + 1 bases, the other the n between them.
+            for i in 0..=n {
+                let (below, above) = (lower + i, first + i);
+                mesh.triangles.push(if odd { [below, above + 1, above] } else { [below, below + 1, above] });
+                if i < n {
+                    let tip = if odd { above + 1 } else { below + 1 };
+                    mesh.triangles.push(if odd { [below, below + 1, tip] } else { [above, tip, above + 1] });
+                }
+            }
+        }
+        lower = first;
+    }
+    mesh
+}
+
 /// A rectangle of two triangles, as ground or wall: [`grid`] of one cell.
 pub fn plane(size: [f64; 2]) -> TriMesh {
     grid(size, [1, 1])

@@ -128,6 +128,11 @@ fn a_prism_of_32_sides_has_66_vertices_and_128_triangles() {
 #[test]
 fn sheets_and_shells_have_their_rims_and_areas() {
     check_open("grid", &grid([1.0, 0.5], [8, 6]), 1, 2 * (8 + 6), 0.5, EXACT);
+    for rows in [1, 2, 7] {
+        let rim = 2 * (8 + rows) + rows % 2;
+        let depth = 0.125 * 0.75_f64.sqrt() * f64::from(rows);
+        check_open("triangles", &triangle_grid([1.0, depth], [8, rows]), 1, rim as usize, depth, EXACT);
+    }
     check_open("plane", &plane([3.0, 2.0]), 1, 4, 6.0, EXACT);
     let ring = |n: f64, r: f64| 2.0 * n * r * (PI / n).sin();
     check_open("tube", &tube(0.2, 0.5, 32, 6), 0, 64, ring(32.0, 0.2) * 0.5, EXACT);
@@ -150,6 +155,29 @@ fn a_grid_is_row_major_and_looks_up() {
     for t in &g.triangles {
         let [a, b, c] = t.map(|v| g.vertices[v as usize]);
         assert!((b - a).cross(c - a).z > 0.0);
+    }
+}
+
+/// ```text
+/// *---*---*   edges inside are all of length a; at the sides half triangles
+/// ```
+#[test]
+fn a_triangle_grid_is_equilateral_and_straight_at_its_sides() {
+    let (a, rows) = (0.25, 6);
+    let size = [5.0 * a, f64::from(rows) * a * 0.75_f64.sqrt()];
+    let g = triangle_grid(size, [5, rows]);
+    // Rows of 6 and 7 vertices, 11 triangles between them.
+    assert_eq!((g.vertices.len(), g.triangles.len()), (4 * 6 + 3 * 7, 11 * 6));
+    let at_side = |v: u32| (g.vertices[v as usize].x.abs() - 0.5 * size[0]).abs() < 1e-15;
+    for t in &g.triangles {
+        let [p, q, r] = t.map(|v| g.vertices[v as usize]);
+        assert!((q - p).cross(r - p).z > 0.0);
+        if t.iter().filter(|v| at_side(**v)).count() < 2 {
+            for (from, to) in [(p, q), (q, r), (r, p)] {
+                // One rounding of a coordinate of size 1.
+                assert!((from.distance(to) - a).abs() < 1e-15, "{from} {to}");
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::spec::Up;
-use super::spec_mesh::Mesh;
+use super::spec_mesh::{Mesh, Pattern};
 use crate::mesh::{self as intake, IntakeOptions, IntakeReport, Severity};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
@@ -98,7 +98,10 @@ impl Maker<'_> {
         let m = |length: f64| self.frame.length(length);
         match mesh {
             Mesh::File(_) => TriMesh::default(),
-            Mesh::Grid(g) => shapes::grid(g.size.map(m), g.cells),
+            Mesh::Grid(g) => match g.pattern {
+                Pattern::Alternating => shapes::grid(g.size.map(m), g.cells),
+                Pattern::Equilateral => shapes::triangle_grid(g.size.map(m), g.cells),
+            },
             Mesh::Plane(p) => shapes::plane(p.size.map(m)),
             Mesh::Box(b) => {
                 shapes::cuboid(self.frame.extents(b.size.map(m)), self.cells(b.cells.unwrap_or([1; 3])))

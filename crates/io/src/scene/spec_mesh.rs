@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Mesh {
     /// A file: .obj, .ply, .stl, .msh or .vtk; the path is relative to the scene file.
     File(String),
-    /// A horizontal rectangle of quads with alternating diagonals.
+    /// A horizontal rectangle of quads with alternating diagonals, or of equilateral triangles.
     Grid(Grid),
     /// A horizontal rectangle of two triangles, as ground or wall.
     Plane(Plane),
@@ -41,22 +41,35 @@ pub enum Mesh {
     Cup(Cup),
 }
 
-/// A horizontal rectangle of quads with alternating diagonals.
+/// A horizontal rectangle of quads with alternating diagonals, or of equilateral triangles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grid {
     /// Extents [length].
     #[schemars(inner(range(min = 0.000000001)))]
     pub size: [f64; 2],
-    /// Number of quads along each extent.
+    /// Number of quads along each extent; of an `equilateral` grid, triangles in a row, and rows.
     #[schemars(inner(range(min = 1, max = 4096)))]
     pub cells: [u32; 2],
+    /// How it is divided into triangles.
+    pub pattern: Pattern,
 }
 
 impl Default for Grid {
     fn default() -> Self {
-        Grid { size: [1.0; 2], cells: [40; 2] }
+        Grid { size: [1.0; 2], cells: [40; 2], pattern: Pattern::Alternating }
     }
+}
+
+/// How a grid is divided into triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Quads, their diagonals alternating like a chessboard. Bends up to 17 % too softly: bending and twist couple.
+    Alternating,
+    /// Rows of triangles, offset by half a cell from row to row, half triangles at their ends. They are equilateral
+    /// when a row is 0.866 (√3/2) of a cell high; then bending is the same in every direction.
+    Equilateral,
 }
 
 /// A horizontal rectangle of two triangles.
