@@ -22,6 +22,8 @@ pub struct Phases {
     pub truncate: f64,
     /// The fluid phase.
     pub fluid: f64,
+    /// The judgement of the particles' paths.
+    pub referee: f64,
     /// Everything else in a step.
     pub solve: f64,
 }

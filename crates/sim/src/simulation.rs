@@ -8,6 +8,7 @@ use crate::step::VbdDat;
 use crate::system::System;
 use littoral_geom::math::Vec3;
 use littoral_geom::referee::Referee;
+use littoral_geom::referee::path::PathReferee;
 use std::time::Instant;
 
 /// A scene in motion.
@@ -19,6 +20,8 @@ pub struct Simulation {
     state: Snapshot,
     stepper: VbdDat,
     referee: Referee,
+    paths: Option<PathReferee>,
+    strict: bool,
 }
 
 impl Simulation {
@@ -28,7 +31,9 @@ impl Simulation {
         let stepper = VbdDat::new(&system, settings.clone(), &safe);
         let g = &system.geometry;
         let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &g.active);
-        Simulation { system, settings, safe, state, stepper, referee }
+        let particles: Vec<u32> = (g.first_particle() as u32..g.component.len() as u32).collect();
+        let paths = (!particles.is_empty()).then(|| PathReferee::new(&g.surface.triangles, &particles));
+        Simulation { system, settings, safe, state, stepper, referee, paths, strict: false }
     }
 
     /// The objects, in point order.
@@ -109,12 +114,26 @@ impl Simulation {
         self.state = snapshot;
     }
 
+    /// Judges each committed path of a particle, not only those of steps that end where a straight way from their start
+    /// meets a surface.
+    pub fn judge_every_path(&mut self, on: bool) {
+        self.strict = on;
+    }
+
     /// Advances by one step of size `h` [s], > 0.
     pub fn step(&mut self, h: f64) -> StepReport {
         assert!(h > 0.0 && h.is_finite(), "a step needs a positive length, got {h}");
-        let Simulation { system, safe, state, stepper, .. } = self;
+        let Simulation { system, safe, state, stepper, paths, strict, .. } = self;
         // Inside the pool from the start, so that no small loop pays for entering it.
-        rayon::scope(|_| stepper.step(system, safe, state, h))
+        rayon::scope(|_| {
+            let mut report = stepper.step(system, safe, state, h);
+            if let (Some(paths), Some(fluid)) = (&*paths, &mut report.fluid) {
+                let began = Instant::now();
+                fluid.leaked = leaks(paths, stepper.trail(), *strict);
+                report.phases.referee = began.elapsed().as_secs_f64();
+            }
+            report
+        })
     }
 
     /// The referee's verdict on the current positions.
@@ -131,4 +150,18 @@ impl Simulation {
             seconds: start.elapsed().as_secs_f64(),
         }
     }
+}
+
+/// Particles whose path crossed a triangle. Unless `strict`, the straight way from the start to the end decides for most;
+/// where that meets something, the way that was really taken does, commit by commit.
+fn leaks(paths: &PathReferee, trail: &[Vec<Vec3>], strict: bool) -> u32 {
+    let (Some(first), Some(last)) = (trail.first(), trail.last()) else { return 0 };
+    if !strict && paths.crossings(first, last).is_empty() {
+        return 0;
+    }
+    let mut leaked: Vec<u32> =
+        trail.windows(2).flat_map(|w| paths.crossings(&w[0], &w[1])).map(|[particle, _]| particle).collect();
+    leaked.sort_unstable();
+    leaked.dedup();
+    leaked.len() as u32
 }

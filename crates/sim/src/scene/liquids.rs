@@ -198,8 +198,7 @@ fn material_of(
     let stiffness = m
         .stiffness
         .unwrap_or_else(|| stiffness_for(settings.volume_error, m.density, gravity.length(), depth, speed));
-    let calming =
-        settings.artificial_viscosity * liquid.spacing * (gravity.length() * liquid.spacing).sqrt();
+    let calming = settings.artificial_viscosity * liquid.spacing * (gravity.length() * liquid.spacing).sqrt();
     FluidMaterial { density: m.density, viscosity: m.viscosity + calming, stiffness }
 }
 

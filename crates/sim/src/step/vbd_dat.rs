@@ -65,6 +65,7 @@ pub struct VbdDat {
     dx: Displacement,
     rigid: RigidCorrection,
     fluid: Option<FluidPhase>,
+    trail: Vec<Vec<Vec3>>,
     work: Work,
 }
 
@@ -111,6 +112,7 @@ impl VbdDat {
             dx: Displacement::zero(x),
             rigid: RigidCorrection::default(),
             fluid: FluidPhase::new(system),
+            trail: Vec::new(),
             work: Work::default(),
             settings,
         }
@@ -134,6 +136,10 @@ impl VbdDat {
         let blocked = self.fluid.as_mut().map_or(0, |fluid| fluid.admit(system, x, state));
         if x.epoch() != epoch {
             self.dx = Displacement::zero(x);
+        }
+        self.trail.clear();
+        if self.fluid.is_some() {
+            self.trail.push(x.as_slice().to_vec());
         }
         self.begin(system, x, state, h, &mut report);
         if let Some(fluid) = &mut report.fluid {
@@ -169,7 +175,7 @@ impl VbdDat {
             system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);
         report.residual = (moves / count as f64).sqrt() / h;
-        x.commit(&self.detection, &mut self.dx);
+        self.commit(x);
         self.finish(system, x, state, time, h, &mut report);
         if cuts.wanted > 0.0 {
             report.kept_motion = (cuts.kept / cuts.wanted).min(1.0);
@@ -177,6 +183,19 @@ impl VbdDat {
         let p = &mut report.phases;
         p.solve = (start.elapsed().as_secs_f64() - p.detect - p.forces - p.truncate - p.fluid).max(0.0);
         report
+    }
+
+    fn commit(&mut self, x: &mut SafePositions) {
+        x.commit(&self.detection, &mut self.dx);
+        if self.fluid.is_some() {
+            self.trail.push(x.as_slice().to_vec());
+        }
+    }
+
+    /// Positions at the start of the last step and after each of its commits, for the judgement of paths; empty
+    /// without fluid. Between two of them every point goes straight.
+    pub fn trail(&self) -> &[Vec<Vec3>] {
+        &self.trail
     }
 
     /// Inertial targets, the initial guess, and who is held.
@@ -324,7 +343,7 @@ impl VbdDat {
             {
                 *w -= *d + *f;
             }
-            x.commit(&self.detection, &mut self.dx);
+            self.commit(x);
         }
     }
 
@@ -337,7 +356,7 @@ impl VbdDat {
         h: f64,
         report: &mut StepReport,
     ) -> Cut {
-        x.commit(&self.detection, &mut self.dx);
+        self.commit(x);
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
