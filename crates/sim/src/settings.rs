@@ -95,11 +95,22 @@ pub enum Splitting {
     Joint,
 }
 
+/// How the solids near a fluid answer its pressure within the fluid phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolidResponse {
+    /// With inertia and the second-order model of their elastic energy: a plate stays as stiff as it is.
+    Elastic,
+    /// With the inertia of their surface points alone, as published [Xie 2023, §4.2].
+    Inertia,
+}
+
 /// Parameters of the fluid phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluidSettings {
     /// The splitting. Default proxy.
     pub splitting: Splitting,
+    /// How the solids answer within the fluid phase. Default elastic.
+    pub response: SolidResponse,
     /// Courant number C [–], > 0: no particle moves more than C spacings a step by its velocity. Default 0.4.
     pub courant: f64,
     /// Compression the fluid may show under its own weight and speed [–], in (0, 0.5): gives the stiffness k_I where a
@@ -119,6 +130,7 @@ impl Default for FluidSettings {
     fn default() -> Self {
         FluidSettings {
             splitting: Splitting::Proxy,
+            response: SolidResponse::Elastic,
             courant: 0.4,
             volume_error: 0.01,
             artificial_viscosity: 0.03,

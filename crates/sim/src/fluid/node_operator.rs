@@ -194,26 +194,37 @@ impl NodeOperator {
         });
     }
 
-    /// The inverses of the diagonal blocks of the nodes,
-    /// m + Σ_anchors w² H + Σ_particles weight (Σ_anchors w a)(Σ_anchors w a)ᵀ; zero for held nodes. `weight` is the
-    /// second derivative of a particle's energy by its strain.
+    /// What walls and contacts add to the diagonal block of a node,
+    /// Σ_anchors w² H + Σ_particles weight (Σ_anchors w a)(Σ_anchors w a)ᵀ. `weight` is the second derivative of a
+    /// particle's energy by its strain.
+    fn block(&self, nodes: &Nodes, weight: &[f32], node: usize) -> Mat3 {
+        let mut block = Mat3::ZERO;
+        // Anchors ascend by slot, so those of one particle are together.
+        let tie = |entry: &(u32, f64)| &self.ties[entry.0 as usize];
+        for group in nodes.of_node(node).chunk_by(|a, b| tie(a).slot == tie(b).slot) {
+            let mut push = Vec3::ZERO;
+            for entry in group {
+                push += entry.1 * widen(tie(entry).push);
+                block += entry.1 * entry.1 * tie(entry).roots.widened();
+            }
+            block += f64::from(weight[tie(&group[0]).slot as usize]) * outer(push, push);
+        }
+        block
+    }
+
+    /// The blocks of all nodes without their mass.
+    pub fn blocks(&self, nodes: &Nodes, weight: &[f32]) -> Vec<Mat3> {
+        (0..nodes.len()).into_par_iter().with_min_len(SPLIT).map(|k| self.block(nodes, weight, k)).collect()
+    }
+
+    /// The inverses of the diagonal blocks of the nodes, mass included; zero for held nodes.
     pub fn inverses(&self, nodes: &Nodes, weight: &[f32], out: &mut Vec<Inverse>) {
         let inverse = |node: usize| {
             let mass = nodes.mass[node];
             if mass == 0.0 {
                 return Inverse::default();
             }
-            let mut block = Mat3::from_diagonal(Vec3::splat(mass));
-            // Anchors ascend by slot, so those of one particle are together.
-            let tie = |entry: &(u32, f64)| &self.ties[entry.0 as usize];
-            for group in nodes.of_node(node).chunk_by(|a, b| tie(a).slot == tie(b).slot) {
-                let mut push = Vec3::ZERO;
-                for entry in group {
-                    push += entry.1 * widen(tie(entry).push);
-                    block += entry.1 * entry.1 * tie(entry).roots.widened();
-                }
-                block += f64::from(weight[tie(&group[0]).slot as usize]) * outer(push, push);
-            }
+            let block = Mat3::from_diagonal(Vec3::splat(mass)) + self.block(nodes, weight, node);
             Inverse::of(&block, mass)
         };
         (0..nodes.len()).into_par_iter().with_min_len(SPLIT).map(inverse).collect_into_vec(out);

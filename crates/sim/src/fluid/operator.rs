@@ -213,6 +213,11 @@ impl Operator {
         self.nodes.inverses(&system.nodes, &self.weight, out);
     }
 
+    /// What walls and contacts add to the diagonal blocks of the nodes.
+    pub fn node_blocks(&self, system: &System) -> Vec<Mat3> {
+        self.nodes.blocks(&system.nodes, &self.weight)
+    }
+
     /// The diagonal blocks of the particles:
     /// m + w_k B_k B_kᵀ + Σ_i w_i c_ik² x_ik x_ikᵀ + Σ_j q x_kj x_kjᵀ and single terms, B_k = ∂s_k/∂u_k.
     pub fn blocks(&self, grid: &ParticleGrid, system: &System, out: &mut Vec<Sym>) {

@@ -1,5 +1,6 @@
 //! Solves the fluid phase of a step that is prepared.
 
+use super::backing::{Backed, Backing};
 use super::nodes::{Anchor, Link, corners, point};
 use super::solve::{self, SolveSettings};
 use super::system::Diagonal;
@@ -28,12 +29,27 @@ impl Fluid {
         warm: &[Vec3],
         settings: &SolveSettings,
     ) -> Solution {
+        self.solve_backed(x_hat, node_motion, links, warm, settings, None)
+    }
+
+    /// [`solve`](Self::solve) with the elasticity behind the nodes; none of them may be held then.
+    pub fn solve_backed(
+        &mut self,
+        x_hat: &[Vec3],
+        node_motion: &[Vec3],
+        links: &[Link],
+        warm: &[Vec3],
+        settings: &SolveSettings,
+        backing: Option<&mut dyn Backing>,
+    ) -> Solution {
         let (n, nodes) = (self.slots.len(), self.system.nodes.len());
         assert!(x_hat.len() == n && node_motion.len() == nodes, "one vector per particle and node is needed");
         assert!([0, n, n + nodes].contains(&warm.len()), "one guess per particle and node is needed");
         let mut ignored = self.ignored + self.set_terms(links);
         ignored += self.set_predictor(x_hat, node_motion);
         self.set_warm(warm);
+        let (reference, spacing) = (self.reference_mass(), self.spacing);
+        let backed = backing.map(|b| Backed::new(b, reference, spacing));
         let mut report = solve::minimise(
             &self.grid,
             &mut self.system,
@@ -42,6 +58,7 @@ impl Fluid {
             &self.warm,
             &mut self.u,
             settings,
+            backed,
         );
         report.ignored = ignored;
         self.solution(report)

@@ -9,6 +9,7 @@
 //! exactly, which gives linear and angular momentum to round-off whatever the tolerance. With nodes that are all free it
 //! does so over the translations, for the linear momentum of both together.
 
+use super::backing::Backed;
 use super::node_operator::{Block, Inverse};
 use super::operator::{Moving, Operator, Sym, lanes, narrow, widen};
 use super::system::{System, sum_chunks};
@@ -84,7 +85,9 @@ pub(super) fn minimise(
     warm: &[Vec3],
     u: &mut Vec<Vec3>,
     settings: &SolveSettings,
+    mut backed: Option<Backed<'_>>,
 ) -> SolveReport {
+    let backed = &mut backed;
     let n = system.len() + system.nodes.len();
     u.clear();
     u.extend_from_slice(predictor);
@@ -99,11 +102,14 @@ pub(super) fn minimise(
     let mut scale = 0.0_f64;
     let mut first = true;
     let mut rounds = 0;
-    work.precondition(grid, system);
+    work.precondition(grid, system, backed);
     loop {
         // The strains at u are there; they do not depend on which terms are on.
         work.gradient_of_strain(grid, system, predictor, u);
-        let norm = work.begin_round();
+        if let Some(b) = backed {
+            b.add_gradient(&u[system.len()..], &mut work.gradient[system.len()..]);
+        }
+        let norm = work.begin_round(backed);
         scale = scale.max(norm);
         report.residual = if scale > 0.0 { norm / scale } else { 0.0 };
         let target = settings.tolerance * scale;
@@ -116,12 +122,12 @@ pub(super) fn minimise(
             resolves -= 1;
             rounds = 0;
             work.operator.load_active(system);
-            work.precondition(grid, system);
+            work.precondition(grid, system, backed);
             continue;
         }
         // Aim a little lower, so that the rounding of a round does not cost another.
         let direction = if first { warm } else { &[] };
-        report.iterations += work.iterate(grid, system, direction, 0.8 * target, left);
+        report.iterations += work.iterate(grid, system, direction, 0.8 * target, left, backed);
         let corrections = work.correction.par_iter().with_min_len(CHUNK);
         corrections.zip(u.par_iter_mut()).for_each(|(c, u)| *u += widen(*c));
         incompressibility::strain(grid, system, u, &mut work.strain);
@@ -129,7 +135,9 @@ pub(super) fn minimise(
         rounds += 1;
     }
     let fixed = system.diagonals.len() + system.walls.iter().filter(|w| w.corners.is_none()).count();
-    if fixed == 0 && system.nodes.anchors.is_empty() {
+    if backed.is_some() {
+        // Held points behind the nodes may stop what would be free.
+    } else if fixed == 0 && system.nodes.anchors.is_empty() {
         work.minimise_rigid(system, u);
     } else if fixed == 0 && system.nodes.are_free() {
         work.minimise_translation(system, u);
@@ -195,16 +203,19 @@ impl Work {
     }
 
     /// The inverses of the diagonal blocks D of the Hessian.
-    fn precondition(&mut self, grid: &ParticleGrid, system: &System) {
+    fn precondition(&mut self, grid: &ParticleGrid, system: &System, backed: &mut Option<Backed<'_>>) {
         self.operator.blocks(grid, system, &mut self.inverse);
         // A block holds the particle's mass: it is never singular.
         let blocks = self.inverse.par_iter_mut().with_min_len(CHUNK);
         blocks.for_each(|b| *b = b.shifted_inverse(BLOCK_SHIFT));
         self.operator.node_inverses(system, &mut self.node_inverse);
+        if let Some(b) = backed {
+            b.factorise(&self.operator.node_blocks(system));
+        }
     }
 
     /// r = −gradient, no correction yet; returns √(rᵀD⁻¹r).
-    fn begin_round(&mut self) -> f64 {
+    fn begin_round(&mut self, backed: &mut Option<Backed<'_>>) -> f64 {
         let Work { r, y, correction, gradient, inverse, node_inverse, .. } = self;
         correction.fill(Vec4::ZERO);
         r.par_iter_mut().with_min_len(CHUNK).zip(gradient).for_each(|(r, g)| *r = -narrow(*g));
@@ -215,6 +226,9 @@ impl Work {
         }
         multiply(particles, inverse, r);
         multiply(nodes, node_inverse, &r[inverse.len()..]);
+        if let Some(b) = backed {
+            b.precondition(&r[inverse.len()..], nodes);
+        }
         dot(r, y).sqrt()
     }
 
@@ -228,6 +242,7 @@ impl Work {
         warm: &[Vec3],
         target: f64,
         limit: u32,
+        backed: &mut Option<Backed<'_>>,
     ) -> u32 {
         let sound = |curvature: f64| curvature > 0.0 && curvature.is_finite();
         let mut iterations = 0;
@@ -240,9 +255,9 @@ impl Work {
                     |(r, w): (&[Vec4], &[Vec3])| r.iter().zip(w).map(|(r, w)| widen(*r).dot(*w)).sum::<f64>();
                 sum_chunks(parts.map(product))
             };
-            let curvature = self.operator.apply(grid, system, &mut self.y);
+            let curvature = self.apply(grid, system, backed);
             iterations += 1;
-            rz = self.advance(if sound(curvature) { slope / curvature } else { 0.0 });
+            rz = self.advance(if sound(curvature) { slope / curvature } else { 0.0 }, backed);
         }
         let mut beta = 0.0;
         while rz > target * target && iterations < limit {
@@ -250,28 +265,42 @@ impl Work {
             self.operator.moving.par_iter_mut().with_min_len(CHUNK).zip(y).for_each(|(m, z)| {
                 m.p = *z + m.p * beta;
             });
-            let curvature = self.operator.apply(grid, system, &mut self.y);
+            let curvature = self.apply(grid, system, backed);
             iterations += 1;
             if !sound(curvature) {
                 break;
             }
             let before = rz;
-            rz = self.advance(rz / curvature);
+            rz = self.advance(rz / curvature, backed);
             beta = (rz / before) as f32;
         }
         iterations
     }
 
+    /// y = H p; returns pᵀHp.
+    fn apply(&mut self, grid: &ParticleGrid, system: &System, backed: &mut Option<Backed<'_>>) -> f64 {
+        let n = system.len();
+        let mut curvature = self.operator.apply(grid, system, &mut self.y);
+        if let Some(b) = backed {
+            curvature += b.add_product(self.operator.moving[n..].iter().map(|m| m.p), &mut self.y[n..]);
+        }
+        curvature
+    }
+
     /// correction += α p, r −= α y, y = D⁻¹ r; returns rᵀD⁻¹r.
-    fn advance(&mut self, alpha: f64) -> f64 {
+    fn advance(&mut self, alpha: f64, backed: &mut Option<Backed<'_>>) -> f64 {
         let Work { operator, r, y, correction, inverse, node_inverse, .. } = self;
         let n = inverse.len();
         let (moving, of_nodes) = operator.moving.split_at(n);
         let (r, node_r) = r.split_at_mut(n);
         let (y, node_y) = y.split_at_mut(n);
         let (correction, node_correction) = correction.split_at_mut(n);
-        advance(alpha as f32, [r, y, correction], moving, inverse)
-            + advance(alpha as f32, [node_r, node_y, node_correction], of_nodes, node_inverse)
+        let of_particles = advance(alpha as f32, [r, y, correction], moving, inverse);
+        let plain = advance(alpha as f32, [node_r, &mut *node_y, node_correction], of_nodes, node_inverse);
+        let Some(b) = backed else { return of_particles + plain };
+        let node_r = &self.r[n..];
+        b.precondition(node_r, &mut self.y[n..]);
+        of_particles + dot(node_r, &self.y[n..])
     }
 
     /// Minimises over translations, given the gradient at u: all particles, and the nodes that anything is tied to.

@@ -1,4 +1,8 @@
 //! Solvers of the implicit step.
 
+pub mod assembly;
+pub mod backing;
+pub mod cholesky;
 pub mod descent;
 pub mod rigid;
+pub mod sparse;

@@ -7,12 +7,14 @@
 
 use crate::contact::law;
 use crate::contact::wall::Meeting;
-use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, SolveSettings, Visibility, Wall};
+use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, Solution, SolveSettings, Visibility, Wall};
 use crate::liquid::{FluidSystem, PARTICLE_MEMORY, life};
 use crate::model::Snapshot;
 use crate::report::FluidReport;
 use crate::safe::SafePositions;
-use crate::settings::Splitting;
+use crate::settings::{SolidResponse, Splitting};
+use crate::solver::backing::ElasticBacking;
+use crate::solver::sparse::Unknowns;
 use crate::system::System;
 use littoral_geom::math::{Aabb, Mat3, Vec3, outer};
 use littoral_geom::near::NearTriangles;
@@ -35,10 +37,13 @@ pub struct FluidPhase {
     /// Places of the particles in `points` (p), or `u32::MAX`.
     place: Vec<u32>,
     near_surface: Vec<bool>,
-    /// Node of each point, or `NO_NODE` (n).
-    node_of: Vec<u32>,
     /// Points that are nodes.
-    node_points: Vec<u32>,
+    unknowns: Unknowns,
+    backing: ElasticBacking,
+    /// Force of the fluid on each node [N].
+    force: Vec<Vec3>,
+    /// Positions xⁿ of free points, final ones of prescribed points (n) [m].
+    expanded_at: Vec<Vec3>,
     nodes: Vec<Node>,
     walls: Vec<Wall>,
     links: Vec<Link>,
@@ -75,8 +80,10 @@ impl FluidPhase {
             kinds: Vec::new(),
             place: Vec::new(),
             near_surface: Vec::new(),
-            node_of: Vec::new(),
-            node_points: Vec::new(),
+            unknowns: Unknowns::default(),
+            backing: ElasticBacking::default(),
+            force: Vec::new(),
+            expanded_at: Vec::new(),
             nodes: Vec::new(),
             walls: Vec::new(),
             links: Vec::new(),
@@ -120,7 +127,23 @@ impl FluidPhase {
             max_iterations: f.settings.max_iterations,
             ..SolveSettings::default()
         };
-        let solution = self.fluid.solve(&self.x_hat, &self.node_motion, &self.links, &self.warm, &settings);
+        let elastic = f.settings.response == SolidResponse::Elastic && !self.unknowns.is_empty();
+        if elastic {
+            self.expanded_at.clear();
+            self.expanded_at.extend_from_slice(&start.x[..f.first]);
+            for (v, x) in self.expanded_at.iter_mut().enumerate().filter(|(v, _)| start.held[*v]) {
+                *x += wanted[v];
+            }
+            self.backing.expand(system, self.unknowns.clone(), &self.expanded_at, start.h);
+        }
+        let solution = self.fluid.solve_backed(
+            &self.x_hat,
+            &self.node_motion,
+            &self.links,
+            &self.warm,
+            &settings,
+            if elastic { Some(&mut self.backing) } else { None },
+        );
         let memory = &mut state.memory[f.memory..];
         for (i, present) in self.present.iter().enumerate() {
             let v = f.first + i;
@@ -133,8 +156,15 @@ impl FluidPhase {
             let push = (solution.x[i] - self.x_hat[i]) / (start.h * start.h);
             memory[PARTICLE_MEMORY * i + 1..PARTICLE_MEMORY * (i + 1)].copy_from_slice(&push.to_array());
         }
-        for (&v, displacement) in self.node_points.iter().zip(&solution.nodes) {
-            y[v as usize] = start.x[v as usize] + *displacement;
+        self.add_forces(start, &solution);
+        for (k, &v) in self.unknowns.points.iter().enumerate() {
+            let v = v as usize;
+            // What the fluid does to a node joins its inertial target; elasticity itself is the next phase's.
+            let pushed = start.h * start.h / system.mass[v] * self.force[k];
+            y[v] = start.x[v] + self.node_motion[k] + pushed;
+            if elastic {
+                wanted[v] = solution.nodes[k];
+            }
         }
         self.tell(&mut report);
         report.iterations = solution.report.iterations;
@@ -237,9 +267,7 @@ impl FluidPhase {
         self.walls.clear();
         self.links.clear();
         self.nodes.clear();
-        self.node_points.clear();
-        self.node_of.clear();
-        self.node_of.resize(f.first, NO_NODE);
+        self.unknowns = Unknowns::new(f.first, |_| false);
         if f.settings.splitting == Splitting::Baseline {
             return;
         }
@@ -255,20 +283,11 @@ impl FluidPhase {
                 out.into_iter().map(move |m| (v, m))
             })
             .collect();
-        for c in meetings.iter().flat_map(|(_, m)| m.corners) {
-            if system.mass[c as usize] > 0.0 && !start.held[c as usize] {
-                self.node_of[c as usize] = 0;
-            }
-        }
-        for (v, node) in self.node_of.iter_mut().enumerate().filter(|(_, n)| **n != NO_NODE) {
-            *node = self.nodes.len() as u32;
-            self.nodes.push(Node { mass: system.mass[v] });
-            self.node_points.push(v as u32);
-        }
+        self.choose_nodes(system, f, start, &meetings);
         let first_phase = 1.0 - f.contact_share();
         for (v, m) in &meetings {
             let i = *v as usize - f.first;
-            let nodes = m.corners.map(|c| self.node_of[c as usize]);
+            let nodes = m.corners.map(|c| self.unknowns.of_point[c as usize]);
             let motion: Vec3 = (0..3)
                 .filter(|&k| nodes[k] == NO_NODE)
                 .map(|k| m.weights[k] * wanted[m.corners[k] as usize])
@@ -296,6 +315,51 @@ impl FluidPhase {
         }
     }
 
+    /// Nodes: with elasticity every free point of a body that the fluid meets, without it the points it meets.
+    fn choose_nodes(
+        &mut self,
+        system: &System,
+        f: &FluidSystem,
+        start: &Start<'_>,
+        meetings: &[(u32, Meeting)],
+    ) {
+        let component = &system.geometry.component;
+        let mut met = vec![false; f.first];
+        let mut wet = vec![false; system.geometry.prescribed.len()];
+        for c in meetings.iter().flat_map(|(_, m)| m.corners) {
+            met[c as usize] = true;
+            wet[component[c as usize] as usize] = true;
+        }
+        let elastic = f.settings.response == SolidResponse::Elastic;
+        self.unknowns = Unknowns::new(f.first, |v| {
+            let counts = if elastic { wet[component[v] as usize] } else { met[v] };
+            counts && system.mass[v] > 0.0 && !start.held[v]
+        });
+        self.nodes.extend(self.unknowns.points.iter().map(|&v| Node { mass: system.mass[v as usize] }));
+    }
+
+    /// Sums the forces of walls and contacts on the nodes.
+    fn add_forces(&mut self, start: &Start<'_>, solution: &Solution) {
+        self.force.clear();
+        self.force.resize(self.nodes.len(), Vec3::ZERO);
+        let first = start.x.len() - self.present.len();
+        for (wall, force) in self.walls.iter().zip(&solution.wall_forces) {
+            for (node, weight) in wall.nodes.iter().zip(wall.weights).filter(|(n, _)| **n != NO_NODE) {
+                self.force[*node as usize] += weight * *force;
+            }
+        }
+        for link in &self.links {
+            let corners = || link.nodes.iter().zip(link.weights).filter(|(n, _)| **n != NO_NODE);
+            let point: Vec3 = corners().map(|(n, w)| w * solution.nodes[*n as usize]).sum();
+            let i = link.particle as usize;
+            let relative = solution.x[i] - start.x[first + i] - link.motion - point;
+            let force = link.gradient + link.hessian * relative;
+            for (node, weight) in corners() {
+                self.force[*node as usize] += weight * force;
+            }
+        }
+    }
+
     /// Predictors x̂ = xⁿ + h vⁿ + h² g, and the warm start.
     fn predict(&mut self, system: &System, f: &FluidSystem, start: &Start<'_>, state: &Snapshot) {
         let (h, g) = (start.h, system.gravity);
@@ -313,7 +377,7 @@ impl FluidPhase {
             self.warm.push(h * h * Vec3::new(m[1], m[2], m[3]));
         }
         self.node_motion.clear();
-        self.node_motion.extend(self.node_points.iter().map(|&v| h * state.v[v as usize] + h * h * g));
+        self.node_motion.extend(self.unknowns.points.iter().map(|&v| h * state.v[v as usize] + h * h * g));
     }
 
     /// Compression and volume at xⁿ.
