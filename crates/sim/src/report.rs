@@ -1,5 +1,7 @@
 //! What a step and a check say about themselves. The command line and the tests read the same ones.
 
+use littoral_geom::math::Vec3;
+
 /// Energies [J].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energies {
@@ -78,6 +80,8 @@ pub struct StepReport {
     pub energies: Energies,
     /// The fluid; `None` where there is none.
     pub fluid: Option<FluidReport>,
+    /// Force of the fluid on each object over the step [N], pressure, drag and contact; empty without fluid.
+    pub fluid_forces: Vec<Vec3>,
     /// Where the time went.
     pub phases: Phases,
 }

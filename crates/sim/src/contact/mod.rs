@@ -252,6 +252,11 @@ impl ContactModel {
         &self.particles
     }
 
+    /// Object of point `v`.
+    pub fn object_of(&self, v: u32) -> u32 {
+        self.object[v as usize]
+    }
+
     /// Number of the particle at point `v`.
     #[inline]
     fn particle_at(&self, v: u32) -> Option<usize> {
@@ -585,6 +590,22 @@ impl Contacts {
             let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
             visit(a, b, point_a, gradient, hessian);
             visit(b, a, point_b, -gradient, hessian);
+        }
+    }
+
+    /// Adds the force of particles on each object [N] at the positions `x` [m].
+    pub fn add_particle_forces(&self, model: &ContactModel, x: &[Vec3], out: &mut [Vec3]) {
+        for contact in self.list.iter().filter(|c| c.particle < 4) {
+            let bridge = contact.bridge(x);
+            if bridge.distance >= contact.radius {
+                continue;
+            }
+            let (force, _) = law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let slot = contact.particle as usize;
+            // The weight of the particle tells which way the normal points.
+            let away = bridge.weights[slot] * bridge.normal;
+            let other = contact.points[if slot == 0 { 1 } else { 0 }];
+            out[model.object_of(other) as usize] -= force * away;
         }
     }
 

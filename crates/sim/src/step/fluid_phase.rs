@@ -42,6 +42,11 @@ pub struct FluidPhase {
     backing: ElasticBacking,
     /// Force of the fluid on each node [N].
     force: Vec<Vec3>,
+    /// Force of this phase on each object [N].
+    on_objects: Vec<Vec3>,
+    /// Object of each wall and each link.
+    wall_objects: Vec<u32>,
+    link_objects: Vec<u32>,
     /// Positions xⁿ of free points, final ones of prescribed points (n) [m].
     expanded_at: Vec<Vec3>,
     nodes: Vec<Node>,
@@ -83,6 +88,9 @@ impl FluidPhase {
             unknowns: Unknowns::default(),
             backing: ElasticBacking::default(),
             force: Vec::new(),
+            on_objects: Vec::new(),
+            wall_objects: Vec::new(),
+            link_objects: Vec::new(),
             expanded_at: Vec::new(),
             nodes: Vec::new(),
             walls: Vec::new(),
@@ -91,6 +99,11 @@ impl FluidPhase {
             node_motion: Vec::new(),
             warm: Vec::new(),
         })
+    }
+
+    /// Force of this phase on each object in the last step [N].
+    pub fn forces_on_objects(&self) -> &[Vec3] {
+        &self.on_objects
     }
 
     /// Which particles are there, in their order.
@@ -156,7 +169,7 @@ impl FluidPhase {
             let push = (solution.x[i] - self.x_hat[i]) / (start.h * start.h);
             memory[PARTICLE_MEMORY * i + 1..PARTICLE_MEMORY * (i + 1)].copy_from_slice(&push.to_array());
         }
-        self.add_forces(start, &solution);
+        self.add_forces(system, start, &solution);
         for (k, &v) in self.unknowns.points.iter().enumerate() {
             let v = v as usize;
             // What the fluid does to a node joins its inertial target; elasticity itself is the next phase's.
@@ -266,6 +279,8 @@ impl FluidPhase {
         }
         self.walls.clear();
         self.links.clear();
+        self.wall_objects.clear();
+        self.link_objects.clear();
         self.nodes.clear();
         self.unknowns = Unknowns::new(f.first, |_| false);
         if f.settings.splitting == Splitting::Baseline {
@@ -294,6 +309,8 @@ impl FluidPhase {
                 .sum();
             let kind = f.kinds[i];
             let (particle, weights) = (i as u32, m.weights);
+            let object = system.contact.object_of(m.corners[0]);
+            self.wall_objects.push(object);
             self.walls.push(Wall {
                 particle,
                 distance: m.distance,
@@ -310,6 +327,7 @@ impl FluidPhase {
                     law::force_and_curvature(m.distance, first_phase * f.contact_stiffness(kind), radius);
                 let gradient = -force * m.normal;
                 let hessian: Mat3 = curvature * outer(m.normal, m.normal);
+                self.link_objects.push(object);
                 self.links.push(Link { particle, nodes, weights, motion, gradient, hessian });
             }
         }
@@ -339,21 +357,25 @@ impl FluidPhase {
     }
 
     /// Sums the forces of walls and contacts on the nodes.
-    fn add_forces(&mut self, start: &Start<'_>, solution: &Solution) {
+    fn add_forces(&mut self, system: &System, start: &Start<'_>, solution: &Solution) {
         self.force.clear();
         self.force.resize(self.nodes.len(), Vec3::ZERO);
         let first = start.x.len() - self.present.len();
-        for (wall, force) in self.walls.iter().zip(&solution.wall_forces) {
+        self.on_objects.clear();
+        self.on_objects.resize(system.objects.len(), Vec3::ZERO);
+        for ((wall, force), object) in self.walls.iter().zip(&solution.wall_forces).zip(&self.wall_objects) {
+            self.on_objects[*object as usize] += *force;
             for (node, weight) in wall.nodes.iter().zip(wall.weights).filter(|(n, _)| **n != NO_NODE) {
                 self.force[*node as usize] += weight * *force;
             }
         }
-        for link in &self.links {
+        for (link, object) in self.links.iter().zip(&self.link_objects) {
             let corners = || link.nodes.iter().zip(link.weights).filter(|(n, _)| **n != NO_NODE);
             let point: Vec3 = corners().map(|(n, w)| w * solution.nodes[*n as usize]).sum();
             let i = link.particle as usize;
             let relative = solution.x[i] - start.x[first + i] - link.motion - point;
             let force = link.gradient + link.hessian * relative;
+            self.on_objects[*object as usize] += force;
             for (node, weight) in corners() {
                 self.force[*node as usize] += weight * force;
             }

@@ -171,6 +171,11 @@ impl VbdDat {
         report.iterations = self.settings.iterations;
         report.truncated = last.truncated + last.bounded;
         report.contacts = self.contacts.active(&self.work.current).0;
+        if let Some(fluid) = &self.fluid {
+            report.fluid_forces = fluid.forces_on_objects().to_vec();
+            let forces = &mut report.fluid_forces;
+            self.contacts.add_particle_forces(&system.contact, &self.work.current, forces);
+        }
         let moves: f64 =
             system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);

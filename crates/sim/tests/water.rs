@@ -1,0 +1,259 @@
+//! Water with solids: weights, levels, leaks, and the same bits whatever the threads.
+
+use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::mesh::TriMesh;
+use littoral_geom::shapes;
+use littoral_sim::motion::Motion;
+use littoral_sim::report::StepReport;
+use littoral_sim::scene::{
+    ClothMaterial, Emitter, Liquid, LiquidMaterial, Pin, Placement, SceneBuilder, SoftMaterial,
+};
+use littoral_sim::settings::{ContactSettings, SolverSettings};
+use littoral_sim::simulation::Simulation;
+
+const G: f64 = 9.81;
+
+fn named(name: &str) -> Placement {
+    Placement { name: name.into(), ..Placement::default() }
+}
+
+/// A cubic lattice of `count` cells of edge `dx` from the origin.
+fn block(count: [usize; 3], dx: f64) -> Vec<Vec3> {
+    let [nx, ny, nz] = count;
+    let cell = |i: usize| Vec3::new((i % nx) as f64, (i / nx % ny) as f64, (i / nx / ny) as f64);
+    (0..nx * ny * nz).map(|i| dx * (cell(i) + 0.5)).collect()
+}
+
+/// An open box of single sheets from the origin; without a floor if asked.
+fn tank(size: [f64; 3], floor: bool) -> TriMesh {
+    let mut mesh = shapes::cuboid(size, [1, 1, 1]);
+    mesh.vertices.iter_mut().for_each(|p| *p += 0.5 * Vec3::from_array(size));
+    let z = |v: u32| mesh.vertices[v as usize].z;
+    let lies_at = |t: &[u32; 3], level: f64| t.iter().all(|&v| (z(v) - level).abs() < 1e-9);
+    let triangles = mesh.triangles.iter().filter(|t| !lies_at(t, size[2]) && (floor || !lies_at(t, 0.0)));
+    TriMesh { triangles: triangles.copied().collect(), vertices: mesh.vertices.clone() }
+}
+
+fn liquid(spacing: f64, particles: Vec<Vec3>) -> Liquid {
+    Liquid {
+        placement: named("water"),
+        spacing,
+        particles,
+        emitters: Vec::new(),
+        material: LiquidMaterial::default(),
+    }
+}
+
+fn scene() -> SceneBuilder {
+    SceneBuilder::new(
+        SolverSettings::default(),
+        ContactSettings { radius: 4e-3, ..ContactSettings::default() },
+    )
+}
+
+fn advance(sim: &mut Simulation, until: f64, mut see: impl FnMut(&Simulation, &StepReport)) {
+    while sim.state().time < until {
+        let h = sim.largest_step().unwrap().min(1.0 / 240.0).min(until - sim.state().time + 1e-9);
+        let report = sim.step(h);
+        assert_eq!(report.fluid.unwrap().leaked, 0, "a particle crossed a surface at {} s", report.time);
+        see(sim, &report);
+    }
+}
+
+fn speeds(sim: &Simulation) -> (f64, f64) {
+    let v = &sim.state().v[sim.particles()];
+    let mean = v.iter().map(|v| v.length()).sum::<f64>() / v.len() as f64;
+    (mean, v.iter().map(|v| v.length()).fold(0.0, f64::max))
+}
+
+#[test]
+fn a_column_weighs_what_it_weighs_and_comes_to_rest() {
+    let (n, dx) = (8, 0.05);
+    let l = n as f64 * dx;
+    let mut s = scene();
+    s.add_collider(named("tank"), tank([l, l, 1.0], true), Motion::Static);
+    s.add_liquid(liquid(dx, block([n, n, n], dx)));
+    let mut sim = s.build().unwrap();
+    sim.judge_every_path(true);
+    let (mut force, mut steps) = (Vec3::ZERO, 0.0);
+    let mut level = 0.0;
+    advance(&mut sim, 3.0, |sim, report| {
+        if report.time > 2.0 {
+            force += report.fluid_forces[0];
+            steps += 1.0;
+            level += sim.state().x[sim.particles()].iter().map(|p| p.z).sum::<f64>();
+        }
+    });
+    let weight = 1000.0 * l.powi(3) * G;
+    let found = -force.z / steps;
+    assert!((found / weight - 1.0).abs() < 5e-3, "{found} N for {weight} N");
+    assert!(force.truncate().length() / steps < 5e-3 * weight, "sideways {force}");
+    // The centre of a full box; a settled lattice may lie closer by 1 %, and compress by half that.
+    let center = level / steps / (n * n * n) as f64;
+    assert!((center / (0.5 * l) - 1.0).abs() < 0.015, "{center} of {}", 0.5 * l);
+    let (mean, largest) = speeds(&sim);
+    // Of √(g l) = 2 m/s.
+    assert!(mean < 0.02 && largest < 0.1, "{mean} {largest}");
+}
+
+/// The field of pressure at the moment the gate is gone is a sum of harmonics; the face at height z starts with
+/// a = (4g/π) artanh e^{−πz/2a} for a tall column.
+///
+/// ```text
+///  |oooo          |
+///  |oooo →        |   a wide, 2a high
+///  |oooo  →→      |
+///  +--------------+
+/// ```
+#[test]
+fn a_dam_breaks_as_potential_flow_says() {
+    let (n, a) = (14, 0.5);
+    let dx = a / n as f64;
+    let mut s = scene();
+    s.add_collider(named("tank"), tank([2.0, 4.0 * dx, 1.5], true), Motion::Static);
+    s.add_liquid(liquid(dx, block([n, 4, 2 * n], dx)));
+    let mut sim = s.build().unwrap();
+    let first = sim.particles().start;
+    let face: Vec<usize> = (0..n * 4 * 2 * n).filter(|i| i % n == n - 1).collect();
+    let start: Vec<Vec3> = face.iter().map(|i| sim.state().x[first + i]).collect();
+    advance(&mut sim, 0.04, |_, _| {});
+    let time = sim.state().time;
+    let (mut found, mut expected) = (0.0, 0.0);
+    for (i, p) in face.iter().zip(&start).filter(|(_, p)| p.z < a) {
+        found += sim.state().v[first + i].x / time;
+        expected += 4.0 * G / std::f64::consts::PI * (-std::f64::consts::PI * p.z / (2.0 * a)).exp().atanh();
+    }
+    // The summed acceleration of the lower half of the face; a spacing is 7 % of its width.
+    assert!((found / expected - 1.0).abs() < 0.1, "{found} for {expected}");
+}
+
+#[test]
+fn a_ball_of_half_the_density_floats_half_immersed() {
+    let dx = 0.05;
+    let l = 16.0 * dx;
+    let mut s = scene();
+    s.add_collider(named("tank"), tank([l, l, 1.2], true), Motion::Static);
+    let mut ball = shapes::tet_sphere(0.2, 0.1).unwrap();
+    let volume: f64 = {
+        let x = |c: u32| ball.vertices[c as usize];
+        ball.tets
+            .iter()
+            .map(|t| (x(t[1]) - x(t[0])).dot((x(t[2]) - x(t[0])).cross(x(t[3]) - x(t[0]))) / 6.0)
+            .sum()
+    };
+    ball.vertices.iter_mut().for_each(|p| *p += Vec3::new(0.5 * l, 0.5 * l, 0.5));
+    s.add_soft(named("ball"), ball, SoftMaterial { density: 500.0, young: 2e5, ..SoftMaterial::default() });
+    s.add_liquid(liquid(dx, block([16, 16, 10], dx)));
+    let mut sim = s.build().unwrap();
+    let water = sim.particles().len() as f64 * dx.powi(3);
+    let (mut height, mut force, mut steps) = (0.0, 0.0, 0.0);
+    advance(&mut sim, 3.0, |sim, report| {
+        if report.time > 1.5 {
+            let o = &sim.objects()[0];
+            let m: f64 = sim.mass()[o.range()].iter().sum();
+            height += o.range().map(|v| sim.mass()[v] * sim.state().x[v].z).sum::<f64>() / m;
+            force += report.fluid_forces[0].z;
+            steps += 1.0;
+        }
+    });
+    // Half its volume lies below the level, its centre at the level.
+    let level = (water + 0.5 * volume) / (l * l);
+    assert!((height / steps - level).abs() < 0.05 * 0.2, "{} for {level}", height / steps);
+    let weight = 500.0 * volume * G;
+    assert!((force / steps / weight - 1.0).abs() < 0.02, "{} N for {weight} N", force / steps);
+}
+
+#[test]
+fn a_light_membrane_holds_a_column() {
+    let (n, dx) = (8, 0.05);
+    let l = n as f64 * dx;
+    let mut s = scene();
+    s.add_collider(named("walls"), tank([l, l, 1.0], false), Motion::Static);
+    let mut sheet = shapes::grid([1.25 * l, 1.25 * l], [20, 20]);
+    sheet.vertices.iter_mut().for_each(|p| *p += Vec3::new(0.5 * l, 0.5 * l, -0.01));
+    let outside = |p: Vec3| p.x < 0.0 || p.y < 0.0 || p.x > l || p.y > l;
+    let rim: Vec<u32> =
+        (0..sheet.vertices.len() as u32).filter(|&v| outside(sheet.vertices[v as usize])).collect();
+    let pins = vec![Pin { vertices: rim, motion: Motion::Static, release: None }];
+    let material = ClothMaterial { young: 5e6, thickness: 1e-3, density: 0.5, ..ClothMaterial::default() };
+    s.add_cloth(Placement { pins, ..named("sheet") }, sheet, material);
+    s.add_liquid(liquid(dx, block([n, n, 4], dx)));
+    let mut sim = s.build().unwrap();
+    sim.judge_every_path(true);
+    let mut compression = 0.0_f64;
+    advance(&mut sim, 2.0, |_, report| {
+        compression = compression.max(report.fluid.unwrap().compression_mean);
+    });
+    let lowest = sim.state().x[sim.particles()].iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
+    let sheet = sim.objects()[0].range().map(|v| sim.state().x[v].z).fold(f64::INFINITY, f64::min);
+    assert!(lowest > sheet, "a particle at {lowest} is under the sheet's lowest point {sheet}");
+    assert!(compression < 0.02, "mean compression {compression}");
+    let verdict = sim.judge();
+    assert!(verdict.crossings.is_empty() && verdict.inverted.is_empty());
+}
+
+#[test]
+fn a_jet_fills_what_it_should_and_a_sink_empties_it() {
+    let dx = 0.02;
+    let mut s = scene();
+    let mut floor = shapes::plane([1.0, 1.0]);
+    floor.vertices.iter_mut().for_each(|p| p.z = -0.5);
+    s.add_collider(named("floor"), floor, Motion::Static);
+    let jet = Emitter {
+        center: Vec3::ZERO,
+        direction: Vec3::NEG_Z,
+        radius: 0.05,
+        speed: 1.0,
+        start: 0.0,
+        stop: 0.2,
+    };
+    s.add_liquid(Liquid { emitters: vec![jet], ..liquid(dx, Vec::new()) });
+    s.sinks = vec![Aabb { min: Vec3::new(-1.0, -1.0, -0.6), max: Vec3::new(1.0, 1.0, -0.3) }];
+    let mut sim = s.build().unwrap();
+    let all = sim.particles().len();
+    // A disc of radius 2.5 dx holds 21 places of the lattice; one layer each time the jet has gone dx.
+    assert_eq!(all, 21 * 10);
+    let count = |sim: &Simulation| sim.particles().filter(|&v| sim.is_present(v)).count();
+    assert_eq!(count(&sim), 0);
+    advance(&mut sim, 0.1, |_, _| {});
+    let half = count(&sim) as i64;
+    assert!((half - all as i64 / 2).abs() <= 21, "{half} of {all}");
+    advance(&mut sim, 0.22, |_, report| assert_eq!(report.fluid.unwrap().blocked, 0));
+    assert_eq!(count(&sim), all);
+    advance(&mut sim, 1.0, |_, _| {});
+    assert_eq!(count(&sim), 0);
+}
+
+fn splash() -> Simulation {
+    let dx = 0.05;
+    let mut s = scene();
+    s.add_collider(named("tank"), tank([0.8, 0.4, 1.0], true), Motion::Static);
+    let mut sheet = shapes::grid([0.3, 0.3], [8, 8]);
+    sheet.vertices.iter_mut().for_each(|p| *p += Vec3::new(0.6, 0.2, 0.1));
+    s.add_cloth(named("sheet"), sheet, ClothMaterial::default());
+    s.add_liquid(liquid(dx, block([8, 8, 8], dx)));
+    s.build().unwrap()
+}
+
+#[test]
+fn threads_and_a_restart_change_no_bit() {
+    let run = |threads: usize, restart: bool| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut sim = splash();
+            for step in 0..40 {
+                if restart && step == 20 {
+                    let snapshot = sim.state().clone();
+                    sim = splash();
+                    sim.restore(snapshot);
+                }
+                let h = sim.largest_step().unwrap().min(1.0 / 240.0);
+                sim.step(h);
+            }
+            sim.state().x.iter().flat_map(|p| p.to_array().map(f64::to_bits)).collect::<Vec<u64>>()
+        })
+    };
+    let one = run(1, false);
+    assert!(one == run(3, false), "three threads differ from one");
+    assert!(one == run(2, true), "a restart differs");
+}
