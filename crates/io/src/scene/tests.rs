@@ -73,7 +73,41 @@ fn every_mistake_is_shown_where_it_was_made() {
         ("[solver]\nmethod = \"newton\"", 2, "\"newton\"", "not available in this version", "vbd"),
         ("[solver]\nstep = \"soon\"", 2, "\"soon\"", "a number of seconds or \"auto\"", ""),
         ("[[rigid]]\nname = \"r\"", 1, "[[rigid]]", "[[rigid]] is not available", "[[cloth]]"),
-        ("\n[[fluid]]\n", 2, "[[fluid]]", "[[fluid]] is not available", ""),
+        ("[solver]\nsplitting = \"joint\"", 2, "\"joint\"", "this splitting is not available yet", "proxy"),
+        ("[solver]\nvolume_error = 0.5", 2, "0.5", "above 0 and below 0.5", ""),
+        ("[solver]\ncourant = 0", 2, "0", "courant must be", ""),
+        ("[[fluid]]\nmaterial = \"watter\"", 2, "\"watter\"", "unknown material", "\"water\""),
+        ("[[fluid]]\nmaterial = { viscosity = -1 }", 2, "-1", "viscosity must be at least 0", ""),
+        (
+            "[[fluid]]\nmaterial = { young = 1 }",
+            2,
+            "young",
+            "unknown key",
+            "density, preset, stiffness, viscosity",
+        ),
+        ("[[fluid]]\nspaceing = 0.1", 2, "spaceing", "unknown key", "\"spacing\""),
+        ("[[fluid]]\nspacing = 0", 2, "0", "spacing must be above 0", ""),
+        ("[[fluid]]\nspacing = 0.1\n[[fluid]]\nspacing = 0.2", 4, "0.2", "have one spacing", "leave it out"),
+        ("[[fluid]]\nspacing = 1e-5", 2, "1e-5", "at most 1e7", "larger spacing"),
+        ("[[fluid]]\nspacing = 0.3", 2, "0.3", "no room for a particle", "smaller spacing"),
+        ("[[fluid]]\nfill = { }", 2, "{ }", "exactly one of box and inside", ""),
+        ("[[fluid]]\nfill = 3", 2, "3", "a table with box or inside", ""),
+        ("[[fluid]]\nfill = { bxo = 3 }", 2, "bxo", "unknown key", "\"box\""),
+        ("[[fluid]]\nfill = []", 2, "[]", "fills nothing", ""),
+        (
+            "[[fluid]]\nfill = [{ box = [[0, 0, 0], [1, 1, 1]] }, { box = [[0, 0, 1], [1, 1, 0]] }]",
+            2,
+            "[[0, 0, 1], [1, 1, 0]]",
+            "along z found 1 and 0",
+            "",
+        ),
+        ("[[fluid]]\nfill = { inside = \"gone.obj\" }", 2, "\"gone.obj\"", "gone.obj", ""),
+        ("[[fluid]]\nfill = { inside = \"sfere\" }", 2, "\"sfere\"", "unknown name", "\"sphere\""),
+        ("[[fluid]]\nfill = { inside = { sphere = { radius = 0 } } }", 2, "0", "radius must be above 0", ""),
+        ("[[fluid]]\nemitter = [{ direction = [0, 0, 0] }]", 2, "[0, 0, 0]", "a direction", ""),
+        ("[[fluid]]\nemitter = [{ speed = 1, rate = 1 }]", 2, "{ speed = 1, rate = 1 }", "found both", ""),
+        ("[[fluid]]\nemitter = [{ start = 1, stop = 0.5 }]", 2, "0.5", "stop must be above start", ""),
+        ("[[sink]]\nbox = [[0, 0, 0], [1, 0, 1]]", 2, "[[0, 0, 0], [1, 0, 1]]", "along y", ""),
         ("[[rod]]\n", 1, "[[rod]]", "[[rod]] is not available", ""),
         ("[[collider]]\nmotion = { keyframes = [] }", 2, "[]", "at least one keyframe", ""),
         (
@@ -165,6 +199,7 @@ fn a_wrong_set_shows_the_argument() {
         ("cloth.1.position=[0,0,0]", "1", "there is no element", ""),
         ("cloth.shet.position=[0,0,0]", "shet", "the nearest name is \"sheet\"", ""),
         ("fluid.0.spacing=0.02", "fluid", "the scene has no [[fluid]]", ""),
+        ("cloth.0.spacing=0.02", "spacing", "unknown key", ""),
         ("solver.iterations", "solver.iterations", "expected KEY=VALUE", "--set"),
         ("solver.iterations=0", "0", "at least 1", ""),
         ("solver.iterations=[", "[", "", ""),
@@ -224,7 +259,7 @@ fn units_and_axes_make_no_difference_to_what_is_simulated() {
         |m: &str| format!("{centimetres}\n[[expect]]\nobject = \"cloth0\"\nmeasure = \"{m}\"\nat_most = 0");
     for (measure, value) in [("min_y", 50.0), ("min_z", -37.5), ("max_z", -12.5), ("center_x", 12.5)] {
         let file = load(&up(measure), &[]).unwrap();
-        let found = file.expectations()[0].value(&file.build().unwrap().0);
+        let found = file.expectations()[0].value(&file.build().unwrap().0, &Seen::default());
         assert!((found - value).abs() < 1e-12, "{measure} is {found}");
     }
 }
@@ -236,7 +271,7 @@ fn copies_are_moved_on_and_named_and_expected_of_each() {
     let (sim, _) = file.build().unwrap();
     let names: Vec<&str> = sim.objects().iter().map(|o| o.name.as_str()).collect();
     assert_eq!(names, ["s-0", "s-1", "s-2"]);
-    let values: Vec<f64> = file.expectations().iter().map(|e| e.value(&sim)).collect();
+    let values: Vec<f64> = file.expectations().iter().map(|e| e.value(&sim, &Seen::default())).collect();
     assert_eq!(values, [0.0, 0.5, 1.0]);
     let holds: Vec<bool> = file.expectations().iter().zip(&values).map(|(e, &v)| e.holds(v)).collect();
     assert_eq!(holds, [false, true, true]);
