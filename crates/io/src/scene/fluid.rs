@@ -4,9 +4,11 @@ use super::build::{Build, Pose, SceneWarning};
 use super::check_fluid::PARTICLES_MAX;
 use super::error::SceneFileError;
 use super::spec::Splitting;
-use super::spec_fluid::{Emitter, Fill, Fluid};
+use super::spec_fluid::{Fill, Fluid};
+use littoral_geom::inside::Solid;
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::TriMesh;
+use littoral_geom::sampling::{Nozzle, SamplingError, default_stand_off, fill_box, fill_solid, nozzle_layer};
 use littoral_sim::scene::{Emitter as SimEmitter, Liquid, SceneBuilder};
 use littoral_sim::settings::{self, FluidSettings};
 
@@ -28,6 +30,19 @@ impl Region {
         match self {
             Region::Box(b) => *b,
             Region::Inside(surface) => Aabb::of(surface.vertices.iter().copied()),
+        }
+    }
+
+    /// Particles on a lattice, half a spacing from the border.
+    fn sample(&self, spacing: f64) -> Result<Vec<Vec3>, SamplingError> {
+        match self {
+            // A box thinner than half a spacing has no room, where the lattice would give it a layer.
+            Region::Box(b) if b.extent().min_element() < 0.5 * spacing => Ok(Vec::new()),
+            Region::Box(b) => fill_box(*b, spacing),
+            Region::Inside(surface) => {
+                let solid = Solid::new(&surface.vertices, &surface.triangles);
+                fill_solid(&solid, spacing, default_stand_off(spacing))
+            }
         }
     }
 }
@@ -63,13 +78,14 @@ impl Build<'_> {
     ) -> Result<(), SceneFileError> {
         let mut parts = Vec::new();
         for (o, (path, names)) in self.scene.fluid.iter().zip(named) {
-            parts.push((o, path, names, self.regions(o, path, names, warnings)?, self.emitters(o)));
+            parts.push((o, path, names, self.regions(o, path, names, warnings)?));
         }
-        let Some(spacing) = self.spacing(parts.iter().map(|(.., r, e)| (r.as_slice(), e.as_slice()))) else {
+        let Some(spacing) = self.spacing(parts.iter().flat_map(|(.., regions)| regions)) else {
             return Ok(());
         };
         let mut total = 0.0;
-        for (o, path, names, regions, emitters) in parts {
+        for (o, path, names, regions) in parts {
+            let emitters = self.emitters(o, path, spacing)?;
             total += estimate(&regions, &emitters, spacing);
             if total > PARTICLES_MAX {
                 let message = format!(
@@ -79,7 +95,12 @@ impl Build<'_> {
                 let at = format!("{path}.spacing");
                 return Err(self.document.error_at(&at, &message, Some("use a larger spacing")));
             }
-            let particles: Vec<Vec3> = regions.iter().flat_map(|r| sample(r, spacing)).collect();
+            let mut particles = Vec::new();
+            for region in &regions {
+                let sampled = region.sample(spacing);
+                let at = format!("{path}.fill");
+                particles.extend(sampled.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?);
+            }
             if particles.is_empty() && !regions.is_empty() {
                 let message = format!("there is no room for a particle: particles are {spacing} m apart");
                 let at = format!("{path}.fill");
@@ -145,38 +166,38 @@ impl Build<'_> {
     }
 
     /// The nozzles of a fluid, in metres, no longer than the scene.
-    fn emitters(&self, fluid: &Fluid) -> Vec<SimEmitter> {
+    fn emitters(&self, fluid: &Fluid, path: &str, spacing: f64) -> Result<Vec<SimEmitter>, SceneFileError> {
         let end = self.scene.duration;
-        let made = fluid.emitter.iter().map(|e: &Emitter| {
+        let mut out = Vec::new();
+        for (k, e) in fluid.emitter.iter().enumerate() {
+            let center = self.frame.point(e.center);
+            let direction = e.direction.map_or(-Vec3::Z, |d| self.frame.vector(d));
             let radius = self.frame.length(e.radius);
+            let layer = nozzle_layer(center, direction, Nozzle::Disc { radius }, spacing);
+            let at = format!("{path}.emitter.{k}");
+            let layer = layer.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?;
+            // A layer of n particles a spacing thick is n dx² wide: what the particles carry is what was asked for.
             let speed = match e.rate {
-                Some(rate) => rate / (std::f64::consts::PI * radius * radius),
+                Some(rate) => rate / (layer.len() as f64 * spacing * spacing),
                 None => e.speed.unwrap_or(1.0),
             };
-            SimEmitter {
-                center: self.frame.point(e.center),
-                direction: e.direction.map_or(-Vec3::Z, |d| self.frame.vector(d)),
-                radius,
-                speed,
-                start: e.start,
-                stop: e.stop.map_or(end, |stop| stop.min(end)),
-            }
-        });
-        made.filter(|e| e.stop > e.start).collect()
+            let stop = e.stop.map_or(end, |stop| stop.min(end));
+            out.push(SimEmitter { center, direction, radius, speed, start: e.start, stop });
+        }
+        out.retain(|e| e.stop > e.start);
+        Ok(out)
     }
 
     /// The spacing of all fluids [m]; `None` without fluids.
-    fn spacing<'a>(&self, parts: impl Iterator<Item = (&'a [Region], &'a [SimEmitter])>) -> Option<f64> {
+    fn spacing<'a>(&self, regions: impl Iterator<Item = &'a Region>) -> Option<f64> {
         if let Some(given) = self.scene.fluid.iter().find_map(|o| o.spacing) {
             return Some(self.frame.length(given));
         }
-        let (mut volume, mut radius): (f64, f64) = (0.0, 0.0);
-        for (regions, emitters) in parts {
-            volume += regions.iter().map(|r| r.bounds().extent().element_product()).sum::<f64>();
-            radius = emitters.iter().fold(radius, |most, e| most.max(e.radius));
-        }
+        let volume: f64 = regions.map(|r| r.bounds().extent().element_product()).sum();
+        let widest = self.scene.fluid.iter().flat_map(|o| &o.emitter).fold(0.0, |r: f64, e| r.max(e.radius));
         let by_volume = (volume / PARTICLES_AUTO).cbrt();
-        let spacing = if volume > 0.0 { by_volume } else { 2.0 * radius / ACROSS_AUTO };
+        let by_width = 2.0 * self.frame.length(widest) / ACROSS_AUTO;
+        let spacing = if volume > 0.0 { by_volume } else { by_width };
         (spacing > 0.0).then_some(spacing)
     }
 
@@ -191,20 +212,4 @@ fn estimate(regions: &[Region], emitters: &[SimEmitter], spacing: f64) -> f64 {
     let filled: f64 = regions.iter().map(|r| r.bounds().extent().element_product()).sum();
     let emitted = |e: &SimEmitter| std::f64::consts::PI * e.radius.powi(2) * e.speed * (e.stop - e.start);
     (filled + emitters.iter().map(emitted).sum::<f64>()) / spacing.powi(3)
-}
-
-/// Particles half a spacing from the border and a spacing from each other.
-fn sample(region: &Region, spacing: f64) -> Vec<Vec3> {
-    let b = region.bounds();
-    // A box of n spacings holds n particles, whatever the rounding.
-    let n = (b.extent() / spacing + 1e-6).floor().to_array().map(|n| n as i64);
-    let mut out = Vec::new();
-    for k in 0..n[2] {
-        for j in 0..n[1] {
-            for i in 0..n[0] {
-                out.push(b.min + (Vec3::new(i as f64, j as f64, k as f64) + 0.5) * spacing);
-            }
-        }
-    }
-    out
 }
