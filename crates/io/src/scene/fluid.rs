@@ -60,6 +60,7 @@ impl Build<'_> {
             },
             courant: s.courant,
             volume_error: s.volume_error,
+            artificial_viscosity: s.artificial_viscosity,
             ..FluidSettings::default()
         }
     }

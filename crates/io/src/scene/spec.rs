@@ -141,6 +141,10 @@ pub struct Solver {
     /// its material names one.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 0.5))]
     pub volume_error: f64,
+    /// Viscosity that is added to every fluid, in spacings times √(spacing · gravity) [–]: it calms what moves between
+    /// particles. At 0 they never quite come to rest.
+    #[schemars(range(min = 0, max = 10))]
+    pub artificial_viscosity: f64,
     /// How a displacement is cut so that nothing touches. "none" is for comparison and voids the guarantee.
     pub truncation: Truncation,
     /// How the gap of a pair is shared between its two sides.
@@ -169,6 +173,7 @@ impl Default for Solver {
             splitting: Splitting::Proxy,
             courant: fluid.courant,
             volume_error: fluid.volume_error,
+            artificial_viscosity: fluid.artificial_viscosity,
             truncation: Truncation::Planar,
             gap_split: GapSplit::WaterFilling,
             iterations: d.iterations,
