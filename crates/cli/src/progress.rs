@@ -27,6 +27,10 @@ pub struct Status {
     pub min_gap: Option<f64>,
     /// New crossings so far.
     pub crossings: u64,
+    /// Relative error of the fluid's volume in the last step; `None` without fluid.
+    pub volume_error: Option<f64>,
+    /// Leaked particles so far.
+    pub leaked: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,8 +114,10 @@ fn bar(done: f64) -> String {
 fn live_line(s: &Status) -> String {
     let gap = s.min_gap.map(|gap| format!(" · gap {}", length(gap))).unwrap_or_default();
     let crossings = if s.crossings > 0 { format!(" · {} CROSSINGS", s.crossings) } else { String::new() };
+    let volume = s.volume_error.map(|e| format!(" · volume {:+.1} %", 100.0 * e)).unwrap_or_default();
+    let leaked = if s.leaked > 0 { format!(" · {} LEAKED", s.leaked) } else { String::new() };
     format!(
-        "frame {}/{} · {} left · {} contacts{gap}{crossings}",
+        "frame {}/{} · {} left · {} contacts{gap}{volume}{crossings}{leaked}",
         s.frame,
         s.frames,
         duration(s.left),
@@ -121,8 +127,10 @@ fn live_line(s: &Status) -> String {
 
 fn plain_line(s: &Status) -> String {
     let gap = s.min_gap.map(|gap| format!(" min_gap_m={gap:.3e}")).unwrap_or_default();
+    let fluid = s.volume_error.map(|e| format!(" volume_error={e:.3e} particles_leaked={}", s.leaked));
+    let fluid = fluid.unwrap_or_default();
     format!(
-        "frame {}/{} time_s={:.4} left_s={:.1} contacts={}{gap} intersections_new={}",
+        "frame {}/{} time_s={:.4} left_s={:.1} contacts={}{gap} intersections_new={}{fluid}",
         s.frame, s.frames, s.time, s.left, s.contacts, s.crossings
     )
 }
@@ -143,7 +151,10 @@ mod tests {
         status.min_gap = Some(2.1e-4);
         status.crossings = 2;
         assert_eq!(live_line(&status), "frame 3/96 · 1:05 left · 7 contacts · gap 210 µm · 2 CROSSINGS");
-        assert!(plain_line(&status).contains("min_gap_m=2.100e-4 intersections_new=2"));
+        assert!(plain_line(&status).ends_with("min_gap_m=2.100e-4 intersections_new=2"));
+        let wet = Status { volume_error: Some(-0.004), leaked: 1, ..status.clone() };
+        assert!(live_line(&wet).ends_with("gap 210 µm · volume -0.4 % · 2 CROSSINGS · 1 LEAKED"));
+        assert!(plain_line(&wet).ends_with(" volume_error=-4.000e-3 particles_leaked=1"));
         assert_eq!([bar(0.0), bar(0.5), bar(1.0)], ["············", "━━━━━━······", "━━━━━━━━━━━━"]);
     }
 }

@@ -9,12 +9,16 @@ use crate::tally::Tally;
 use littoral_io::checkpoint::{Checkpoint, fingerprint};
 use littoral_io::report::{Counts, Expectation, Report};
 use littoral_io::run_folder::RunFolder;
+use littoral_io::scene::Seen;
 use littoral_io::stats::StatsWriter;
-use littoral_sim::report::{StepReport, Verdict};
+use littoral_sim::report::{FluidReport, StepReport, Verdict};
 use std::time::{Duration, Instant};
 
 /// A killed run loses at most this much work. Writing costs about as much as a frame, so every few seconds is cheap.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// Code of the warning that an emitter was blocked.
+const BLOCKED: &str = "emitter-blocked";
 
 /// What is asked of a run.
 #[derive(Clone, Debug)]
@@ -52,7 +56,10 @@ pub struct Session {
     stats: StatsWriter,
     wall_before: f64,
     cpu_before: Option<f64>,
-    first_step: u64,
+    /// Frames done.
+    frame: u64,
+    /// Frames done when this part of the run began, with what was done of the next.
+    first_progress: f64,
     saved: Instant,
 }
 
@@ -80,7 +87,7 @@ impl Session {
         report.phases_s.referee = verdict.seconds;
         folder.write_scene(&scene.toml)?;
         folder.write_topology(&scene.sim)?;
-        folder.write_frame(0, scene.sim.state())?;
+        folder.write_frame(0, scene.sim.state(), present(&scene).as_deref())?;
         let stats = StatsWriter::open(&folder.stats_path(), None)?;
         let mut session = Session {
             fingerprint: fingerprint(&scene.sim),
@@ -93,10 +100,11 @@ impl Session {
             stats,
             wall_before: 0.0,
             cpu_before: Some(0.0),
-            first_step: 0,
+            frame: 0,
+            first_progress: 0.0,
             saved: Instant::now(),
         };
-        session.measure_expectations();
+        session.measure_expectations(None);
         for warning in &session.report.warnings {
             session.progress.warn(&warning.text);
         }
@@ -123,10 +131,11 @@ impl Session {
             )));
         }
         let stats = StatsWriter::open(&folder.stats_path(), Some(checkpoint.snapshot.step))?;
-        let first_step = checkpoint.snapshot.step;
         scene.sim.restore(checkpoint.snapshot);
         let report = checkpoint.report;
         Ok(Session {
+            frame: report.frames,
+            first_progress: scene.pace.progress(&scene.sim),
             wall_before: report.wall_s,
             cpu_before: report.cpu_s,
             tally: Tally {
@@ -141,7 +150,6 @@ impl Session {
             fingerprint,
             report,
             stats,
-            first_step,
             saved: Instant::now(),
         })
     }
@@ -159,23 +167,25 @@ impl Session {
 
     /// Steps until the last frame is written or something ends the run.
     pub fn run(&mut self) -> Result<Ending, Failure> {
-        let steps = self.plan.frames * self.scene.steps_per_frame;
         let mut ending = Ending::Complete;
-        while self.step_number() < steps {
+        while self.frame < self.plan.frames {
             if interrupt::requested() {
                 ending = Ending::Interrupted;
                 break;
             }
-            let last = self.scene.sim.step(self.scene.step_size);
+            let h = self.scene.pace.next_step(&self.scene.sim, self.frame + 1);
+            let last = self.scene.sim.step(h);
             self.tally.step(&last);
             self.add_phases(&last);
-            self.measure_expectations();
+            self.note_blocked(&last);
             let step = self.step_number();
-            let frame_done = step.is_multiple_of(self.scene.steps_per_frame);
+            let frame_done = self.scene.pace.has_reached(&self.scene.sim, self.frame + 1);
+            self.frame += u64::from(frame_done);
+            self.measure_expectations(last.fluid.as_ref());
             let referee = if self.plan.strict || frame_done { Some(self.judge()) } else { None };
             self.stats.row(step, &last, referee)?;
             if frame_done {
-                self.write_frame(step / self.scene.steps_per_frame)?;
+                self.write_frame(self.frame)?;
                 self.progress.frame(&self.status(&last));
             } else {
                 self.progress.step(&self.status(&last));
@@ -219,13 +229,17 @@ impl Session {
 
     /// Measures what the scene expects of this very step. What it expects of its end it expects of its own end, not of where
     /// `--frames` stops it.
-    fn measure_expectations(&mut self) {
-        let (step, last) = (self.step_number(), self.scene.frames * self.scene.steps_per_frame);
+    fn measure_expectations(&mut self, fluid: Option<&FluidReport>) {
+        let LoadedScene { pace, sim, frames, .. } = &self.scene;
+        let is_over = self.frame >= *frames;
+        let seen = Seen {
+            last: fluid.copied().unwrap_or_default(),
+            leaked: self.tally.certificate.particles_leaked.unwrap_or(0),
+        };
         for (expected, told) in self.scene.expectations.iter().zip(&mut self.report.expectations) {
-            let due =
-                expected.time.map_or(last, |time| (time / self.scene.step_size).round() as u64).min(last);
-            if step == due && told.met.is_none() {
-                let value = expected.value(&self.scene.sim);
+            let is_due = is_over || expected.time.is_some_and(|time| pace.has_passed(sim, time));
+            if is_due && told.met.is_none() {
+                let value = expected.value(sim, &seen);
                 told.found = Some(value).filter(|x| x.is_finite());
                 told.met = Some(expected.holds(value));
             }
@@ -238,12 +252,31 @@ impl Session {
         sum.forces += step.phases.forces;
         sum.truncate += step.phases.truncate;
         sum.solve += step.phases.solve;
+        if step.fluid.is_some() {
+            sum.fluid = Some(sum.fluid.unwrap_or(0.0) + step.phases.fluid);
+        }
+    }
+
+    /// Counts particles that an emitter held back; says so the first time.
+    fn note_blocked(&mut self, step: &StepReport) {
+        let blocked = step.fluid.map_or(0, |f| f.blocked);
+        if blocked == 0 {
+            return;
+        }
+        let text = format!(
+            "the emitter of \"{}\" held particles back because something was in the way",
+            self.scene.emitting.join("\" or \"")
+        );
+        if !self.report.warnings.iter().any(|w| w.code == BLOCKED) {
+            self.progress.warn(&text);
+        }
+        self.report.warn(BLOCKED, u64::from(blocked), &text);
     }
 
     /// A frame and all that follows it: the table, the report, and a checkpoint if the last one is old.
     fn write_frame(&mut self, frame: u64) -> Result<(), Failure> {
         let began = Instant::now();
-        self.folder.write_frame(frame, self.scene.sim.state())?;
+        self.folder.write_frame(frame, self.scene.sim.state(), present(&self.scene).as_deref())?;
         self.stats.flush()?;
         self.report.phases_s.write += began.elapsed().as_secs_f64();
         if self.saved.elapsed() >= CHECKPOINT_EVERY {
@@ -282,7 +315,7 @@ impl Session {
         report.threads = self.plan.threads;
         report.strict = self.plan.strict;
         report.steps = step;
-        report.frames = step / self.scene.steps_per_frame;
+        report.frames = self.frame;
         report.simulated_s = time;
         report.wall_s = self.wall_before + self.plan.started.elapsed().as_secs_f64();
         report.cpu_s = self.cpu_before.zip(process::cpu_seconds()).map(|(before, now)| before + now);
@@ -292,19 +325,28 @@ impl Session {
     }
 
     fn status(&self, last: &StepReport) -> Status {
-        let (step, steps) = (self.step_number(), self.plan.frames * self.scene.steps_per_frame);
-        let pace = self.plan.started.elapsed().as_secs_f64() / (step - self.first_step).max(1) as f64;
+        let (done, frames) = (self.scene.pace.progress(&self.scene.sim), self.plan.frames as f64);
+        let elapsed = self.plan.started.elapsed().as_secs_f64();
+        let gained = done - self.first_progress;
         Status {
-            frame: step / self.scene.steps_per_frame,
+            frame: self.frame,
             frames: self.plan.frames,
-            done: step as f64 / steps.max(1) as f64,
+            done: (done / frames.max(1.0)).min(1.0),
             time: self.scene.sim.state().time,
-            left: pace * steps.saturating_sub(step) as f64,
+            left: if gained > 0.0 { elapsed / gained * (frames - done).max(0.0) } else { f64::NAN },
+            volume_error: last.fluid.map(|f| f.volume_error),
+            leaked: self.tally.certificate.particles_leaked.unwrap_or(0),
             contacts: last.contacts,
             min_gap: last.min_gap,
             crossings: self.tally.certificate.intersections_new,
         }
     }
+}
+
+/// Which particles are part of the fluid, where they come or go.
+fn present(scene: &LoadedScene) -> Option<Vec<bool>> {
+    let sim = &scene.sim;
+    scene.particles_vary.then(|| sim.particles().map(|p| sim.is_present(p)).collect())
 }
 
 fn counts_of(scene: &LoadedScene) -> Counts {
@@ -313,6 +355,7 @@ fn counts_of(scene: &LoadedScene) -> Counts {
         points: sim.state().x.len(),
         triangles: sim.triangles().len(),
         tets: sim.tets().len(),
+        particles: sim.particles().len(),
         ..Counts::default()
     }
 }

@@ -1,11 +1,13 @@
 //! Where a simulation comes from: a scene file, a scene that comes with littoral, or a mesh.
 
+use crate::answer::count;
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::mesh_scene;
 use littoral_io::report::Warning;
 use littoral_io::run_folder::RunFolder;
-use littoral_io::scene::{Expectation, SceneFile, SceneFileError, Source};
+use littoral_io::scene::{Expectation, Pace, SceneFile, SceneFileError, Source};
+use littoral_sim::model::Object;
 use littoral_sim::simulation::Simulation;
 use std::path::Path;
 
@@ -22,10 +24,12 @@ pub struct LoadedScene {
     pub seed: u64,
     /// Frames of the whole scene.
     pub frames: u64,
-    /// Steps per frame.
-    pub steps_per_frame: u64,
-    /// Step size [s].
-    pub step_size: f64,
+    /// How steps divide frames.
+    pub pace: Pace,
+    /// Names of the fluids with an emitter.
+    pub emitting: Vec<String>,
+    /// True when particles come or go during the run.
+    pub particles_vary: bool,
     /// What the scene expects of its motion.
     pub expectations: Vec<Expectation>,
     /// What is worth knowing but did not stop the loading.
@@ -68,7 +72,7 @@ pub fn load_named(name: &str, sets: &[String]) -> Result<LoadedScene, Failure> {
 /// Builds a scene that was read.
 pub fn ready(file: SceneFile, name: String) -> Result<LoadedScene, Failure> {
     let (sim, noticed) = file.build()?;
-    let (steps_per_frame, step_size) = file.steps_per_frame();
+    let overlaps = overlaps(&sim);
     let title = if file.title().is_empty() { name.clone() } else { file.title().to_owned() };
     Ok(LoadedScene {
         name,
@@ -76,14 +80,31 @@ pub fn ready(file: SceneFile, name: String) -> Result<LoadedScene, Failure> {
         toml: file.to_toml()?,
         seed: u64::from(file.scene.seed),
         frames: u64::from(file.frames()),
-        steps_per_frame: u64::from(steps_per_frame),
-        step_size,
+        pace: file.pace(),
+        emitting: file.emitting(),
+        particles_vary: file.particles_vary(),
         expectations: file.expectations(),
         warnings: (noticed.into_iter())
             .map(|w| Warning { code: w.code.into(), count: 1, text: format!("\"{}\": {}", w.object, w.text) })
+            .chain(overlaps)
             .collect(),
         sim,
     })
+}
+
+/// Fluids that lost particles because there was no room for them, each with the number.
+fn overlaps(sim: &Simulation) -> Vec<Warning> {
+    let removed = sim.objects().iter().zip(sim.overlaps_removed()).filter(|(_, n)| **n > 0);
+    let warning = |(o, n): (&Object, &u32)| Warning {
+        code: "fluid-overlap".into(),
+        count: u64::from(*n),
+        text: format!(
+            "\"{}\": {} left out, which overlapped a surface or other particles at the start",
+            o.name,
+            count(*n as usize, "particle")
+        ),
+    };
+    removed.map(warning).collect()
 }
 
 /// The last part of a path without its extension.

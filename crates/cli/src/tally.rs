@@ -4,7 +4,7 @@
 //! that had stopped, is new. So the number of tracked pairs only falls while the guarantee holds.
 
 use littoral_io::report::Certificate;
-use littoral_sim::report::{StepReport, Verdict};
+use littoral_sim::report::{FluidReport, StepReport, Verdict};
 
 /// The certificate so far, and the state it was judged by last.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl Tally {
         c.intersections_last = verdict.crossings.len() as u64;
         c.inverted_elements += count_missing(&verdict.inverted, &self.inverted);
         c.non_finite = c.non_finite.max(u64::from(verdict.non_finite));
-        c.held = c.intersections_new == 0 && c.inverted_elements == 0 && c.non_finite == 0;
+        self.conclude();
         self.crossings.clone_from(&verdict.crossings);
         self.inverted.clone_from(&verdict.inverted);
         new
@@ -53,6 +53,33 @@ impl Tally {
             report.min_gap.map_or(c.min_gap_m, |gap| Some(gap.min(c.min_gap_m.unwrap_or(f64::INFINITY))));
         c.min_gap_m = c.min_gap_m.filter(|gap| gap.is_finite());
         c.collider_lag_max_m = Some(report.lag.max(c.collider_lag_max_m.unwrap_or(0.0)));
+        if let Some(fluid) = &report.fluid {
+            self.fluid(fluid, report.time, report.h);
+        }
+    }
+
+    /// Adds what a step of size `h` that ended at `time` [s] did to the fluid.
+    fn fluid(&mut self, fluid: &FluidReport, time: f64, h: f64) {
+        let c = &mut self.certificate;
+        let finite = |x: f64| Some(x).filter(|x| x.is_finite());
+        c.particles_leaked = Some(c.particles_leaked.unwrap_or(0) + u64::from(fluid.leaked));
+        c.fluid_volume_error = finite(fluid.volume_error);
+        // The mean over time, carried on from step to step, so that a resumed run goes on with it.
+        let before = c.fluid_compression_mean.unwrap_or(0.0);
+        let share = if time > h { h / time } else { 1.0 };
+        c.fluid_compression_mean =
+            finite(before + (fluid.compression_mean - before) * share).or(Some(before));
+        let most = c.fluid_compression_max.unwrap_or(0.0).max(fluid.compression_max);
+        c.fluid_compression_max = finite(most);
+        self.conclude();
+    }
+
+    fn conclude(&mut self) {
+        let c = &mut self.certificate;
+        c.held = c.intersections_new == 0
+            && c.inverted_elements == 0
+            && c.non_finite == 0
+            && c.particles_leaked.unwrap_or(0) == 0;
     }
 }
 
@@ -117,5 +144,23 @@ mod tests {
             (tally.certificate.min_gap_m, tally.certificate.collider_lag_max_m),
             (Some(2e-3), Some(0.1))
         );
+    }
+
+    #[test]
+    fn leaked_particles_add_up_and_end_the_guarantee() {
+        let mut tally = Tally::begin(&verdict(&[], &[]));
+        let mut time = 0.0;
+        for (h, leaked, compression_mean, compression_max) in
+            [(0.25, 0, 0.0, 0.0), (0.25, 2, 0.02, 0.5), (0.5, 1, 0.01, 0.3)]
+        {
+            assert_eq!(tally.certificate.held, time < 0.5);
+            time += h;
+            let fluid = FluidReport { leaked, compression_mean, compression_max, ..FluidReport::default() };
+            tally.step(&StepReport { time, h, fluid: Some(fluid), ..StepReport::default() });
+        }
+        tally.judge(&verdict(&[], &[]));
+        let c = &tally.certificate;
+        assert_eq!((c.particles_leaked, c.held), (Some(3), false));
+        assert_eq!((c.fluid_compression_mean, c.fluid_compression_max), (Some(0.01), Some(0.5)));
     }
 }

@@ -155,7 +155,7 @@ fn scenes_in_the_pages_load_and_start_apart() {
 #[test]
 fn every_preset_is_in_the_reference() {
     let page = read(SCENE_PAGE);
-    for kind in ["cloth", "soft"] {
+    for kind in ["cloth", "soft", "fluid"] {
         let text = format!("[[{kind}]]\nmaterial = \"no such material\"\n");
         let source = Source::Text { label: "presets", text: &text, base: Path::new("") };
         let said = SceneFile::load(source, &[]).unwrap_err().to_string();
@@ -234,9 +234,14 @@ const SECTIONS: &[(&str, &str)] = &[
     ("Cloth", "cloth"),
     ("Soft", "soft"),
     ("Collider", "collider"),
+    ("Fluid", "fluid"),
+    ("Sink", "sink"),
     ("Expect", "expect"),
     ("ClothValues", "material of cloth"),
     ("SoftValues", "material of soft"),
+    ("FluidValues", "material of fluid"),
+    ("Fill", "fill"),
+    ("Emitter", "emitter"),
     ("Pin", "pin"),
     ("Motion", "motion"),
     ("Keyframe", "keyframe"),

@@ -14,5 +14,5 @@ mod solid;
 mod tests;
 
 pub use closed::{capsule, cuboid, cylinder, ellipsoid, gear, prism, sphere, torus};
-pub use sheets::{belt, bowl, cup, grid, plane, strip_spiral, triangle_grid, tube};
+pub use sheets::{belt, bowl, cup, grid, plane, strip_spiral, tank, triangle_grid, tube};
 pub use solid::{tet_cuboid, tet_cylinder, tet_sphere, tet_torus};

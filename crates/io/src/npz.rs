@@ -1,6 +1,6 @@
 //! NumPy's `.npz`: a zip archive of `.npy` arrays, stored without compression, so that `numpy.load` reads it as it is.
 //!
-//! Written: format version 1.0 headers, C order, little endian; f64 (`<f8`), i32 (`<i4`) and text (`<U…`). Time stamps are
+//! Written: format version 1.0 headers, C order, little endian; f64 (`<f8`), i32 (`<i4`), u8 (`|u1`) and text (`<U…`). Time stamps are
 //! fixed, so equal arrays give equal bytes. Read: what is written here (no compression, no zip64, no big endian).
 
 use crate::whole_file::{FileError, read_whole, write_whole};
@@ -32,6 +32,8 @@ pub enum Elements {
     F64(Vec<f64>),
     /// `<i4`.
     I32(Vec<i32>),
+    /// `|u1`.
+    U8(Vec<u8>),
     /// `<U…`.
     Text(Vec<String>),
 }
@@ -102,6 +104,11 @@ impl NpzWriter {
     pub fn indices<const N: usize>(&mut self, name: &str, rows: &[[u32; N]]) -> &mut Self {
         let bytes = rows.iter().flatten().flat_map(|i| i.to_le_bytes());
         self.array(name, "<i4", &[rows.len(), N], N * rows.len(), bytes)
+    }
+
+    /// Adds a one-dimensional u8 array of ones and zeros.
+    pub fn flags(&mut self, name: &str, data: &[bool]) -> &mut Self {
+        self.array(name, "|u1", &[data.len()], data.len(), data.iter().map(|b| u8::from(*b)))
     }
 
     /// Adds a one-dimensional array of text.
@@ -235,7 +242,9 @@ impl Npz {
     pub fn f64(&self, name: &str) -> Result<&[f64], NpzError> {
         match &self.get(name)?.data {
             Elements::F64(data) => Ok(data),
-            Elements::I32(_) | Elements::Text(_) => Err(self.wrong(name, "is not of 64-bit floats".into())),
+            Elements::I32(_) | Elements::U8(_) | Elements::Text(_) => {
+                Err(self.wrong(name, "is not of 64-bit floats".into()))
+            }
         }
     }
 
@@ -243,7 +252,19 @@ impl Npz {
     pub fn i32(&self, name: &str) -> Result<&[i32], NpzError> {
         match &self.get(name)?.data {
             Elements::I32(data) => Ok(data),
-            Elements::F64(_) | Elements::Text(_) => Err(self.wrong(name, "is not of 32-bit integers".into())),
+            Elements::F64(_) | Elements::U8(_) | Elements::Text(_) => {
+                Err(self.wrong(name, "is not of 32-bit integers".into()))
+            }
+        }
+    }
+
+    /// A u8 array by name, flat, as flags.
+    pub fn flags(&self, name: &str) -> Result<Vec<bool>, NpzError> {
+        match &self.get(name)?.data {
+            Elements::U8(data) => Ok(data.iter().map(|b| *b != 0).collect()),
+            Elements::F64(_) | Elements::I32(_) | Elements::Text(_) => {
+                Err(self.wrong(name, "is not of bytes".into()))
+            }
         }
     }
 
@@ -251,7 +272,9 @@ impl Npz {
     pub fn text(&self, name: &str) -> Result<&[String], NpzError> {
         match &self.get(name)?.data {
             Elements::Text(data) => Ok(data),
-            Elements::F64(_) | Elements::I32(_) => Err(self.wrong(name, "is not text".into())),
+            Elements::F64(_) | Elements::I32(_) | Elements::U8(_) => {
+                Err(self.wrong(name, "is not text".into()))
+            }
         }
     }
 
@@ -357,6 +380,7 @@ fn parse_npy(body: &[u8]) -> Result<Array, String> {
         Some(n) => n.parse::<usize>().ok().and_then(|n| n.checked_mul(4)).filter(|n| *n > 0),
         None if kind == "<f8" => Some(8),
         None if kind == "<i4" => Some(4),
+        None if kind == "|u1" => Some(1),
         None => None,
     };
     let width = width.ok_or_else(|| format!("elements of type {kind} are not read here"))?;
@@ -366,6 +390,7 @@ fn parse_npy(body: &[u8]) -> Result<Array, String> {
     let data = match kind {
         "<f8" => Elements::F64(data.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
         "<i4" => Elements::I32(data.as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b)).collect()),
+        "|u1" => Elements::U8(data.to_vec()),
         _ => Elements::Text(data.chunks_exact(width).map(text_of).collect::<Result<_, _>>()?),
     };
     Ok(Array { shape, data })
@@ -392,6 +417,7 @@ mod tests {
             .f64("pose", &[0, 7], &[])
             .i32("first", &[3], &[-1, 0, i32::MAX])
             .indices("triangles", &[[0u32, 1, 2], [2, 1, 3]])
+            .flags("present", &[true, false, true])
             .text("names", &["sheet", "", "Größe 布"])
             .text("none", &[]);
         npz.finish().unwrap()
@@ -407,6 +433,7 @@ mod tests {
         assert_eq!(npz.get("pose").unwrap().shape, [0, 7]);
         assert_eq!(npz.i32("first").unwrap(), [-1, 0, i32::MAX]);
         assert_eq!(npz.indices::<3>("triangles").unwrap(), [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(npz.flags("present").unwrap(), [true, false, true]);
         assert_eq!(npz.text("names").unwrap(), ["sheet", "", "Größe 布"]);
         assert_eq!(npz.text("none").unwrap(), [""; 0]);
         assert_eq!(sample(), sample());

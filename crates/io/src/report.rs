@@ -61,7 +61,7 @@ pub struct Counts {
     pub tets: usize,
     /// Segments of rods.
     pub rod_segments: usize,
-    /// Fluid particles.
+    /// Fluid particles, with those that an emitter will release.
     pub particles: usize,
     /// Rigid bodies.
     pub bodies: usize,
@@ -84,18 +84,25 @@ pub struct Certificate {
     /// Smallest gap that a detection saw [m]; absent when nothing ever came near anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_gap_m: Option<f64>,
-    /// Particles on the wrong side of a surface.
+    /// Particles whose path crossed a surface, by the exact test of every committed path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub particles_leaked: Option<u64>,
     /// Relative error of the fluid's volume at the end [–].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fluid_volume_error: Option<f64>,
+    /// Compression of the fluid [–], density over rest density less 1 where that is positive: mean over the particles
+    /// and the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fluid_compression_mean: Option<f64>,
+    /// The largest compression of any particle at any step [–].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fluid_compression_max: Option<f64>,
     /// Largest distance of a prescribed point from its target [m]; absent before the first step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collider_lag_max_m: Option<f64>,
     /// Points with a coordinate that is no finite number, the most of any judged state.
     pub non_finite: u64,
-    /// No new crossing, no inverted element, nothing but finite numbers.
+    /// No new crossing, no inverted element, no leaked particle, nothing but finite numbers.
     pub held: bool,
 }
 

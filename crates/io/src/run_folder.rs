@@ -35,6 +35,8 @@ pub struct Topology {
     pub x0: Vec<Vec3>,
     /// Indices of fluid points (p).
     pub particles: Vec<u32>,
+    /// Spacing of the particles [m]; `None` without fluid.
+    pub spacing: Option<f64>,
     /// The objects, in point order.
     pub objects: Vec<ObjectRange>,
 }
@@ -61,6 +63,16 @@ pub struct Frame {
     pub x: Vec<Vec3>,
     /// Velocities (n) [m/s].
     pub v: Vec<Vec3>,
+    /// Which particles (p) are part of the fluid: false for those that an emitter has yet to release or a sink has
+    /// swallowed. `None` where all always are.
+    pub present: Option<Vec<bool>>,
+}
+
+impl Frame {
+    /// True for a particle, counted among the particles, that is part of the fluid.
+    pub fn is_present(&self, particle: usize) -> bool {
+        self.present.as_ref().is_none_or(|p| p.get(particle).copied().unwrap_or(true))
+    }
 }
 
 /// Why a run's folder cannot be used.
@@ -216,27 +228,39 @@ impl RunFolder {
         let kinds: Vec<&str> = objects.iter().map(|o| kind_name(o.kind)).collect();
         let first: Vec<i32> = objects.iter().map(|o| o.first as i32).collect();
         let count: Vec<i32> = objects.iter().map(|o| o.count as i32).collect();
+        let particles: Vec<i32> = sim.particles().map(|i| i as i32).collect();
         let mut npz = NpzWriter::new();
         npz.indices("triangles", sim.triangles())
             .indices("tets", sim.tets())
             .indices::<2>("edges", &[])
             .points("x0", &sim.state().x)
-            .i32("particles", &[0], &[])
+            .i32("particles", &[particles.len()], &particles)
             .text("object_names", &names)
             .i32("object_first", &[first.len()], &first)
             .i32("object_count", &[count.len()], &count)
             .text("object_kind", &kinds);
+        if let Some(spacing) = sim.spacing() {
+            npz.f64("particle_spacing", &[], &[spacing]);
+        }
         Ok(npz.write(&self.topology_path())?)
     }
 
-    /// Writes a frame.
-    pub fn write_frame(&self, frame: u64, state: &Snapshot) -> Result<(), FolderError> {
+    /// Writes a frame; `present` tells which particles are part of the fluid, where they come or go.
+    pub fn write_frame(
+        &self,
+        frame: u64,
+        state: &Snapshot,
+        present: Option<&[bool]>,
+    ) -> Result<(), FolderError> {
         let mut npz = NpzWriter::new();
         npz.points("x", &state.x).points("v", &state.v).f64("time", &[], &[state.time]).f64(
             "pose",
             &[0, 7],
             &[],
         );
+        if let Some(present) = present {
+            npz.flags("present", present);
+        }
         Ok(npz.write(&self.frame_path(frame))?)
     }
 
@@ -259,6 +283,10 @@ impl RunFolder {
             edges: npz.indices("edges")?,
             x0: npz.points("x0")?,
             particles: npz.i32("particles")?.iter().map(|i| *i as u32).collect(),
+            spacing: match npz.names().any(|n| n == "particle_spacing") {
+                true => npz.f64("particle_spacing")?.first().copied(),
+                false => None,
+            },
             objects,
         })
     }
@@ -271,7 +299,8 @@ impl RunFolder {
         }
         let npz = Npz::read(&path)?;
         let time = npz.f64("time")?.first().copied().unwrap_or(0.0);
-        Ok(Frame { time, x: npz.points("x")?, v: npz.points("v")? })
+        let present = npz.names().any(|n| n == "present").then(|| npz.flags("present")).transpose()?;
+        Ok(Frame { time, x: npz.points("x")?, v: npz.points("v")?, present })
     }
 
     /// Numbers of the frames there are, ascending.
@@ -343,8 +372,8 @@ mod tests {
         let folder = RunFolder::create(&root).unwrap();
         let sim = one_triangle();
         folder.write_topology(&sim).unwrap();
-        folder.write_frame(0, sim.state()).unwrap();
-        folder.write_frame(12, sim.state()).unwrap();
+        folder.write_frame(0, sim.state(), None).unwrap();
+        folder.write_frame(12, sim.state(), Some(&[true, false])).unwrap();
         let topology = folder.read_topology().unwrap();
         assert_eq!(topology.triangles, [[0, 1, 2]]);
         assert_eq!(topology.x0, sim.state().x);
@@ -352,6 +381,8 @@ mod tests {
         assert_eq!(topology.objects, [sheet]);
         let frame = folder.read_frame(12).unwrap();
         assert_eq!((&frame.x, &frame.v), (&sim.state().x, &sim.state().v));
+        assert_eq!((frame.is_present(0), frame.is_present(1)), (true, false));
+        assert_eq!(folder.read_frame(0).unwrap().present, None);
         assert_eq!(folder.frames(), [0, 12]);
         let error = folder.read_frame(7).unwrap_err().to_string();
         assert!(error.contains("no frame 7; it has frames 0 to 12"), "{error}");

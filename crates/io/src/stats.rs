@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Names and units of the columns.
 pub const COLUMNS: &str = "step,time_s,h_s,iterations,detections,residual_m_per_s,contacts,candidates,min_gap_m,\
-    kept_motion,truncated,lag_m,kinetic_j,elastic_j,gravity_j,detect_s,forces_s,truncate_s,solve_s,referee_s";
+    kept_motion,truncated,lag_m,kinetic_j,elastic_j,gravity_j,detect_s,forces_s,truncate_s,solve_s,referee_s,\
+    particles,fluid_iterations,fluid_residual,compression_mean,compression_max,volume_error,leaked,blocked,fluid_s";
 
 /// An open table.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ fn row_of(step: u64, r: &StepReport, referee: Option<f64>) -> String {
     let cell = |x: Option<f64>| x.map(|x| format!("{x:e}")).unwrap_or_default();
     let (e, p) = (&r.energies, &r.phases);
     format!(
-        "{step},{},{},{},{},{:e},{},{},{},{},{},{:e},{:e},{:e},{:e},{:.6},{:.6},{:.6},{:.6},{}\n",
+        "{step},{},{},{},{},{:e},{},{},{},{},{},{:e},{:e},{:e},{:e},{:.6},{:.6},{:.6},{:.6},{},{}\n",
         r.time,
         r.h,
         r.iterations,
@@ -70,20 +71,45 @@ fn row_of(step: u64, r: &StepReport, referee: Option<f64>) -> String {
         p.truncate,
         p.solve,
         referee.map(|s| format!("{s:.6}")).unwrap_or_default(),
+        fluid_cells(r),
     )
+}
+
+/// The cells of the fluid; all empty where there is none.
+fn fluid_cells(r: &StepReport) -> String {
+    match &r.fluid {
+        None => ",".repeat(8),
+        Some(f) => format!(
+            "{},{},{:e},{:e},{:e},{:e},{},{},{:.6}",
+            f.particles,
+            f.iterations,
+            f.residual,
+            f.compression_mean,
+            f.compression_max,
+            f.volume_error,
+            f.leaked,
+            f.blocked,
+            r.phases.fluid,
+        ),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use littoral_sim::report::FluidReport;
 
     #[test]
     fn a_row_has_a_cell_for_every_column_and_leaves_the_unmeasured_empty() {
-        let row = row_of(7, &StepReport { time: 0.5, ..StepReport::default() }, None);
-        assert_eq!(row.trim_end().split(',').count(), COLUMNS.split(',').count());
+        let dry = StepReport { time: 0.5, ..StepReport::default() };
+        let row = row_of(7, &dry, None);
+        let wet = row_of(7, &StepReport { fluid: Some(FluidReport::default()), ..dry }, None);
+        for row in [&row, &wet] {
+            assert_eq!(row.trim_end().split(',').count(), COLUMNS.split(',').count());
+        }
         let at = COLUMNS.split(',').position(|c| c == "min_gap_m").unwrap();
         assert_eq!(row.split(',').nth(at), Some(""));
-        assert!(row.ends_with(",\n"));
+        assert!(row.ends_with(",,,,,,,,,\n"), "neither judged nor wet: {row}");
     }
 
     #[test]

@@ -1,27 +1,30 @@
 //! The validation scenes: each ends as its `[[expect]]` blocks say. Expected, found and verdict are printed.
 
-use littoral_io::scene::{SceneFile, Source};
+use littoral_io::scene::{SceneFile, Seen, Source};
 
 /// Runs a scene to its end and returns what did not hold.
 fn run(name: &str, sets: &[&str]) -> Vec<String> {
     let sets: Vec<String> = sets.iter().map(|s| s.to_string()).collect();
     let scene = SceneFile::load(Source::Argument(name), &sets).unwrap();
     let (mut sim, _) = scene.build().unwrap();
-    let (steps, h) = scene.steps_per_frame();
+    let (pace, mut seen) = (scene.pace(), Seen::default());
     let expectations = scene.expectations();
     let mut missed = Vec::new();
     for frame in 0..=scene.frames() {
         for e in expectations.iter().filter(|e| e.frame(scene.fps(), scene.frames()) == frame) {
-            let found = e.value(&sim);
+            let found = e.value(&sim, &seen);
             println!("{name} {sets:?}: {e}, found {found}");
             if !e.holds(found) {
                 missed.push(format!("{e}, found {found}"));
             }
         }
         if frame < scene.frames() {
-            for _ in 0..steps {
-                sim.step(h);
+            while !pace.has_reached(&sim, u64::from(frame) + 1) {
+                let report = sim.step(pace.next_step(&sim, u64::from(frame) + 1));
+                seen.last = report.fluid.unwrap_or_default();
+                seen.leaked += u64::from(seen.last.leaked);
             }
+            assert_eq!(seen.leaked, 0, "{name}: frame {frame}");
             let verdict = sim.judge();
             assert!(
                 verdict.crossings.is_empty() && verdict.inverted.is_empty(),

@@ -1,6 +1,9 @@
-//! Numbers about an object in motion that a scene can expect: heights, centres, speeds, stretch, volume.
+//! Numbers about an object in motion that a scene can expect: heights, centres, speeds, stretch, volume. Particles that
+//! are not part of their fluid count nowhere.
 //!
 //! Read from a simulation's public state; nothing here takes part in a step.
+
+mod fluid;
 
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
@@ -49,25 +52,43 @@ pub enum Measure {
     AreaRatio,
     /// Largest length over rest length of an edge of the surface [–].
     StretchMax,
+    /// Volume [m³]: of a fluid its particles times dx³, of a soft body its tets. NaN for a surface.
+    Volume,
+    /// Height z of the free surface of a fluid [m]: the median over upright lines, each followed from its lowest particle
+    /// up to where the smoothed filling falls below a half. NaN for anything else, and where nothing is filled.
+    Level,
     /// Largest distance so far of a prescribed vertex from where it should be [m].
     LagMax,
 }
 
 /// Measures an object of the simulation. An object without vertices has NaN.
 pub fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
-    let (x, v) = (&sim.state().x[object.range()], &sim.state().v[object.range()]);
-    if x.is_empty() {
-        return f64::NAN;
+    let (x, v) = (&sim.state().x, &sim.state().v);
+    let points: Vec<usize> = object.range().filter(|&p| sim.is_present(p)).collect();
+    if points.is_empty() {
+        // An empty fluid has no place, but it has a volume.
+        return if matches!(what, Measure::Volume) { 0.0 } else { f64::NAN };
     }
+    let x = points.iter().map(|&p| x[p]);
+    let speeds = points.iter().map(|&p| v[p].length());
     match what {
-        Measure::Min(axis) => x.iter().map(|&p| axis.of(p)).fold(f64::INFINITY, f64::min),
-        Measure::Max(axis) => x.iter().map(|&p| axis.of(p)).fold(f64::NEG_INFINITY, f64::max),
+        Measure::Min(axis) => x.map(|p| axis.of(p)).fold(f64::INFINITY, f64::min),
+        Measure::Max(axis) => x.map(|p| axis.of(p)).fold(f64::NEG_INFINITY, f64::max),
         Measure::Center(axis) => axis.of(center(sim, object)),
-        Measure::MaxSpeed => v.iter().map(|v| v.length()).fold(0.0, f64::max),
-        Measure::MeanSpeed => v.iter().map(|v| v.length()).sum::<f64>() / v.len() as f64,
+        Measure::MaxSpeed => speeds.fold(0.0, f64::max),
+        Measure::MeanSpeed => speeds.sum::<f64>() / points.len() as f64,
         Measure::VolumeRatio => volume(sim, object, &sim.state().x) / volume(sim, object, sim.x_rest()),
         Measure::AreaRatio => area(sim, object, &sim.state().x) / area(sim, object, sim.x_rest()),
         Measure::StretchMax => stretch_max(sim, object),
+        Measure::Volume => match object.kind {
+            ObjectKind::Fluid => points.len() as f64 * sim.spacing().map_or(f64::NAN, |dx| dx.powi(3)),
+            ObjectKind::Soft => volume(sim, object, &sim.state().x),
+            ObjectKind::Cloth | ObjectKind::Collider => f64::NAN,
+        },
+        Measure::Level => match (object.kind, sim.spacing()) {
+            (ObjectKind::Fluid, Some(dx)) => fluid::level(&x.collect::<Vec<_>>(), dx),
+            _ => f64::NAN,
+        },
         Measure::LagMax => {
             let index = sim.objects().iter().position(|o| o.name == object.name);
             index.and_then(|i| sim.state().lag_max.get(i)).copied().unwrap_or(0.0)

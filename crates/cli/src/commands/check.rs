@@ -1,6 +1,6 @@
 //! `littoral check`: what is in meshes and scenes, and what is wrong with them; simulates nothing.
 
-use crate::answer::{self, count};
+use crate::answer::{self, count, length};
 use crate::args::CheckArgs;
 use crate::crossings::{self, Named};
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use littoral_geom::mesh::unique_edges;
 use littoral_geom::referee::Referee;
 use littoral_io::mesh::{IntakeOptions, read_mesh};
 use littoral_io::run_folder::kind_name;
+use littoral_sim::model::ObjectKind;
 use littoral_sim::simulation::Simulation;
 use std::path::Path;
 
@@ -51,11 +52,12 @@ fn check_mesh(name: &str) -> Result<String, Failure> {
 fn check_scene(name: &str) -> Result<String, Failure> {
     let scene = load_named(name, &[])?;
     let mut lines = vec![format!(
-        "{name}: {}: {}, {} of {:.3} ms each",
+        "{name}: {}: {}, {} of {:.3} ms each{}",
         scene.title,
         count(scene.frames as usize, "frame"),
-        count(scene.steps_per_frame as usize, "step"),
-        1e3 * scene.step_size
+        count(scene.pace.steps_per_frame as usize, "step"),
+        1e3 * scene.pace.step_size,
+        scene.sim.spacing().map_or("", |_| " or more of less"),
     )];
     lines.extend(objects(&scene.sim));
     lines.extend(scene.expectations.iter().map(|e| format!("  expects {e}")));
@@ -76,8 +78,20 @@ fn objects(sim: &Simulation) -> Vec<String> {
         let inside = |p: u32| o.range().contains(&(p as usize));
         let triangles = sim.triangles().iter().filter(|t| inside(t[0])).count();
         let tets = sim.tets().iter().filter(|t| inside(t[0])).count();
-        let mut sizes = vec![count(o.count as usize, "point"), count(triangles, "triangle")];
-        sizes.extend((tets > 0).then(|| count(tets, "tet")));
+        let sizes = match (o.kind, sim.spacing()) {
+            (ObjectKind::Fluid, Some(spacing)) => {
+                let waiting = o.range().filter(|&p| !sim.is_present(p)).count();
+                let mut sizes =
+                    vec![format!("{} {} apart", count(o.count as usize, "particle"), length(spacing))];
+                sizes.extend((waiting > 0).then(|| format!("{waiting} of them to be released")));
+                sizes
+            }
+            _ => {
+                let mut sizes = vec![count(o.count as usize, "point"), count(triangles, "triangle")];
+                sizes.extend((tets > 0).then(|| count(tets, "tet")));
+                sizes
+            }
+        };
         let bounds = Aabb::of(sim.state().x[o.range()].iter().copied());
         let corner = |p: littoral_geom::math::Vec3| format!("({:.4}, {:.4}, {:.4})", p.x, p.y, p.z);
         format!(

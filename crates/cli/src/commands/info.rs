@@ -41,7 +41,17 @@ pub fn summary(report: &Report) -> String {
     if c.collider_lag_max_m.is_some_and(|lag| lag > 0.0) {
         held += &format!(", colliders late by {} at most", length(c.collider_lag_max_m.unwrap_or(0.0)));
     }
-    format!("{done}\n{held}")
+    if let Some(leaked) = c.particles_leaked {
+        held += &format!(", {} leaked", count(leaked as usize, "particle"));
+    }
+    let mut lines = format!("{done}\n{held}");
+    if let Some(error) = c.fluid_volume_error {
+        lines += &format!("\nfluid: volume {:+.2} % at the end", 100.0 * error);
+    }
+    if let (Some(mean), Some(max)) = (c.fluid_compression_mean, c.fluid_compression_max) {
+        lines += &format!(", compression {:.3} % in the mean, {:.1} % at most", 100.0 * mean, 100.0 * max);
+    }
+    lines
 }
 
 /// Everything of interest in a report.
@@ -115,6 +125,14 @@ mod tests {
             "1 frame, 10 steps, 0.500 s simulated in 0.0 s\n\
              guarantee held: 0 exact tests at every frame, 0 new intersections, 0 inverted elements"
         );
+        let mut wet = report.clone();
+        wet.certificate.particles_leaked = Some(0);
+        wet.certificate.fluid_volume_error = Some(-0.004);
+        (wet.certificate.fluid_compression_mean, wet.certificate.fluid_compression_max) =
+            (Some(5e-4), Some(0.1));
+        let said = summary(&wet);
+        let fluid = "0 particles leaked\nfluid: volume -0.40 % at the end, compression 0.050 % in the mean, 10.0 % at most";
+        assert!(said.ends_with(fluid), "{said}");
         report.certificate.held = false;
         report.certificate.intersections_initial = 3;
         report.certificate.min_gap_m = Some(2e-3);

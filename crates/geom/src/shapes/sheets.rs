@@ -1,6 +1,7 @@
-//! Sheets and open shells: cloth, belts, bowls and cups without thickness.
+//! Sheets and open shells: cloth, belts, bowls, cups and tanks without thickness.
 
 use super::builder::{patch, revolve};
+use super::closed::cuboid;
 use crate::math::Vec3;
 use crate::mesh::TriMesh;
 use std::f64::consts::{PI, TAU};
@@ -180,4 +181,21 @@ pub fn cup(radius: f64, height: f64, segments: u32) -> TriMesh {
     let floor = (0..=floor_rings).map(|k| [radius * k as f64 / floor_rings as f64, bottom]);
     let wall = (1..=wall_rings).map(|k| [radius, bottom + height * k as f64 / wall_rings as f64]);
     revolve(&floor.chain(wall).collect::<Vec<_>>(), segments)
+}
+
+/// A tank of `size` [m] without thickness: a [`cuboid`] whose top is open. The normal points out of the tank.
+pub fn tank(size: [f64; 3], cells: [u32; 3]) -> TriMesh {
+    let TriMesh { vertices, mut triangles } = cuboid(size, cells);
+    let top = 0.5 * size[2];
+    triangles.retain(|t| t.iter().any(|v| vertices[*v as usize].z != top));
+    // Vertices inside the top belong to nothing any more.
+    let mut new_index = vec![u32::MAX; vertices.len()];
+    triangles.iter().flatten().for_each(|v| new_index[*v as usize] = 0);
+    let mut kept = Vec::new();
+    for (v, index) in new_index.iter_mut().enumerate().filter(|(_, index)| **index == 0) {
+        *index = kept.len() as u32;
+        kept.push(vertices[v]);
+    }
+    let triangles = triangles.iter().map(|t| t.map(|v| new_index[v as usize])).collect();
+    TriMesh { vertices: kept, triangles }
 }

@@ -138,6 +138,8 @@ fn sheets_and_shells_have_their_rims_and_areas() {
     check_open("tube", &tube(0.2, 0.5, 32, 6), 0, 64, ring(32.0, 0.2) * 0.5, EXACT);
     check_open("bowl", &bowl(0.3, 0.0, 48), 1, 48, 2.0 * PI * 0.09, 0.01);
     check_open("cup", &cup(0.04, 0.1, 48), 1, 48, PI * 0.0016 + 2.0 * PI * 0.04 * 0.1, 0.005);
+    check_open("tank", &tank([0.4, 0.2, 0.3], [4, 2, 3]), 1, 12, 0.08 + 0.24 + 0.12, 1e-12);
+    check_open("coarsest tank", &tank([0.4, 0.2, 0.3], [0; 3]), 1, 4, 0.08 + 0.24 + 0.12, 1e-12);
     check_open("coarsest cup", &cup(0.04, 0.1, 0), 1, 3, PI * 0.0016 + 2.0 * PI * 0.004, 0.4);
     check_open("spiral", &strip_spiral(5.0, 1.0, 0.1, 0.004, [199, 14]), 1, 2 * (199 + 14), 5.0, EXACT);
     let loop_length = 2.0 * (0.4_f64 * 0.4 - 0.05 * 0.05).sqrt()

@@ -41,21 +41,21 @@ pub(crate) struct Build<'a> {
 
 /// Where an object stands: `x ↦ position + rotation · x`, after scaling.
 #[derive(Clone, Copy)]
-struct Pose {
+pub(super) struct Pose {
     position: Vec3,
     rotation: Quat,
 }
 
 impl Pose {
-    fn apply(self, vertices: &[Vec3]) -> Vec<Vec3> {
+    pub(super) fn apply(self, vertices: &[Vec3]) -> Vec<Vec3> {
         vertices.iter().map(|&v| self.position + self.rotation * v).collect()
     }
 }
 
 /// The place of an object and of each of its copies.
-struct Places {
-    factors: [f64; 3],
-    poses: Vec<Pose>,
+pub(super) struct Places {
+    pub(super) factors: [f64; 3],
+    pub(super) poses: Vec<Pose>,
 }
 
 impl Build<'_> {
@@ -75,6 +75,9 @@ impl Build<'_> {
         self.add_cloths(&mut builder, &mut named, &mut warnings)?;
         self.add_softs(&mut builder, &mut named, &mut warnings)?;
         self.add_colliders(&mut builder, &mut named, &mut warnings)?;
+        builder.fluid = self.fluid_settings();
+        builder.sinks = self.sinks();
+        self.add_fluids(&mut builder, &mut named, &mut warnings)?;
         let sim = builder.build().map_err(|e| self.scene_error(e, &names))?;
         Ok((sim, warnings))
     }
@@ -184,11 +187,17 @@ impl Build<'_> {
         Ok(())
     }
 
-    fn maker(&self) -> Maker<'_> {
+    pub(super) fn maker(&self) -> Maker<'_> {
         Maker { frame: self.frame, base: self.base }
     }
 
-    fn placement(&self, name: &str, velocity: [f64; 3], spin: [f64; 3], friction: Option<f64>) -> Placement {
+    pub(super) fn placement(
+        &self,
+        name: &str,
+        velocity: [f64; 3],
+        spin: [f64; 3],
+        friction: Option<f64>,
+    ) -> Placement {
         Placement {
             name: name.to_owned(),
             velocity: self.frame.vector(velocity),
@@ -198,7 +207,7 @@ impl Build<'_> {
         }
     }
 
-    fn places(
+    pub(super) fn places(
         &self,
         position: [f64; 3],
         rotation: &Rotation,
@@ -338,7 +347,7 @@ impl Build<'_> {
     }
 
     /// Notes of the mesh's making, and a size that hints at a forgotten unit.
-    fn note(
+    pub(super) fn note(
         &self,
         path: &str,
         names: &[String],

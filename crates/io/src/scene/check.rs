@@ -4,7 +4,7 @@ use super::document::Document;
 use super::error::SceneFileError;
 use super::materials::{cloth_preset, cloth_presets, soft_preset, soft_presets};
 use super::nearest::nearest;
-use super::spec::{Copies, Method, Scene};
+use super::spec::{Copies, Method, Scene, Splitting};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 
@@ -12,10 +12,10 @@ use super::spec_motion::{Motion, Pin, Rotation};
 /// before it fills the memory.
 const VERTICES_MAX: f64 = 2e7;
 
-type Checked = Result<(), SceneFileError>;
+pub(super) type Checked = Result<(), SceneFileError>;
 
 /// Tables that a later version reads.
-const LATER: [&str; 3] = ["rigid", "rod", "fluid"];
+const LATER: [&str; 2] = ["rigid", "rod"];
 
 /// Refuses what this version does not simulate, before decoding would call it unknown.
 pub(crate) fn availability(document: &Document) -> Checked {
@@ -29,7 +29,7 @@ pub(crate) fn availability(document: &Document) -> Checked {
             return Err(document.error(
                 place,
                 &message,
-                Some("available: [[cloth]], [[soft]], [[collider]]"),
+                Some("available: [[cloth]], [[soft]], [[collider]], [[fluid]]"),
             ));
         }
     }
@@ -43,6 +43,10 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
         let message = "method \"newton\" is not available in this version";
         return check.fail("solver.method", message, Some("available: \"vbd\""));
     }
+    if scene.solver.splitting != Splitting::Proxy {
+        let message = "this splitting is not available yet";
+        return check.fail("solver.splitting", message, Some("available: \"proxy\""));
+    }
     let mut vertices = 0.0;
     for (i, o) in scene.cloth.iter().enumerate() {
         let path = format!("cloth.{i}");
@@ -52,7 +56,7 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
             cloth_preset(o.material.preset()).is_some(),
             cloth_presets(),
         )?;
-        check.mesh(&path, &o.mesh)?;
+        check.mesh(&format!("{path}.mesh"), &o.mesh)?;
         check.rotation(&format!("{path}.rotation"), &o.rotation)?;
         check.pins(&path, &o.pin)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
@@ -65,14 +69,14 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
             soft_preset(o.material.preset()).is_some(),
             soft_presets(),
         )?;
-        check.mesh(&path, &o.mesh)?;
+        check.mesh(&format!("{path}.mesh"), &o.mesh)?;
         check.rotation(&format!("{path}.rotation"), &o.rotation)?;
         check.pins(&path, &o.pin)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
     }
     for (i, o) in scene.collider.iter().enumerate() {
         let path = format!("collider.{i}");
-        check.mesh(&path, &o.mesh)?;
+        check.mesh(&format!("{path}.mesh"), &o.mesh)?;
         check.rotation(&format!("{path}.rotation"), &o.rotation)?;
         check.motion(&format!("{path}.motion"), &o.motion)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
@@ -82,6 +86,7 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
             format!("the scene has about {vertices:.1e} vertices; at most {VERTICES_MAX:.0e} are read");
         return check.fail("", &message, Some("use fewer cells, subdivisions or copies"));
     }
+    check.fluids(scene)?;
     check.names(scene)?;
     check.expectations(scene)
 }
@@ -108,23 +113,25 @@ pub(crate) fn objects(scene: &Scene) -> Vec<(String, String, &Option<Copies>)> {
     let cloth = scene.cloth.iter().enumerate().map(|(i, o)| ("cloth", i, &o.name, &o.copies));
     let soft = scene.soft.iter().enumerate().map(|(i, o)| ("soft", i, &o.name, &o.copies));
     let collider = scene.collider.iter().enumerate().map(|(i, o)| ("collider", i, &o.name, &o.copies));
+    let fluid = scene.fluid.iter().enumerate().map(|(i, o)| ("fluid", i, &o.name, &None));
     cloth
         .chain(soft)
         .chain(collider)
+        .chain(fluid)
         .map(|(kind, i, name, copies)| (format!("{kind}.{i}"), object_name(kind, i, name), copies))
         .collect()
 }
 
-struct Check<'a> {
-    document: &'a Document,
+pub(super) struct Check<'a> {
+    pub(super) document: &'a Document,
 }
 
 impl Check<'_> {
-    fn fail(&self, path: &str, message: &str, help: Option<&str>) -> Checked {
+    pub(super) fn fail(&self, path: &str, message: &str, help: Option<&str>) -> Checked {
         Err(self.document.error_at(path, message, help))
     }
 
-    fn preset<'n>(
+    pub(super) fn preset<'n>(
         &self,
         path: &str,
         name: &str,
@@ -144,8 +151,8 @@ impl Check<'_> {
         self.fail(&inner, &message, Some(&help))
     }
 
-    fn mesh(&self, path: &str, mesh: &Mesh) -> Checked {
-        let path = format!("{path}.mesh.{}", mesh.key());
+    pub(super) fn mesh(&self, path: &str, mesh: &Mesh) -> Checked {
+        let path = format!("{path}.{}", mesh.key());
         if mesh.vertex_estimate() > VERTICES_MAX {
             let message = format!("this mesh has more than {VERTICES_MAX:.0e} vertices");
             return self.fail(&path, &message, Some("use fewer cells or subdivisions"));
@@ -174,7 +181,7 @@ impl Check<'_> {
         self.fail(&format!("{path}.{}", small.0), &message, None)
     }
 
-    fn rotation(&self, path: &str, rotation: &Rotation) -> Checked {
+    pub(super) fn rotation(&self, path: &str, rotation: &Rotation) -> Checked {
         let has_axis = rotation.axis.is_some() || rotation.angle_deg.is_some();
         let ways = [has_axis, rotation.euler_deg.is_some(), rotation.quaternion.is_some()];
         if ways.into_iter().filter(|&w| w).count() > 1 {
@@ -195,7 +202,7 @@ impl Check<'_> {
     }
 
     /// A direction has a length that can be divided by.
-    fn direction(&self, path: &str, v: &[f64]) -> Checked {
+    pub(super) fn direction(&self, path: &str, v: &[f64]) -> Checked {
         // The square of anything shorter underflows.
         const SHORTEST: f64 = 1e-100;
         const LONGEST: f64 = 1e100;

@@ -68,6 +68,14 @@ impl Node {
             _ => None,
         }
     }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Table(entries) => entries.iter_mut().find(|(k, _)| k.name == name).map(|(_, v)| v),
+            _ => None,
+        }
+    }
 }
 
 /// A text and what an error calls it.

@@ -4,8 +4,19 @@ use super::check::{copy_names, objects};
 use super::frame::Frame;
 use super::spec::{MeasureName, Scene};
 use littoral_sim::measure::{Axis, Measure, measure};
+use littoral_sim::model::ObjectKind;
+use littoral_sim::report::FluidReport;
 use littoral_sim::simulation::Simulation;
 use std::fmt;
+
+/// What a run has seen of its fluids that no state tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// What the last step did.
+    pub last: FluidReport,
+    /// Leaked particles so far.
+    pub leaked: u64,
+}
 
 /// Something that must be true of one object at one time. Numbers are in the units and axes of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,9 +35,12 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// The measure in the state of the simulation; NaN when the object is not there.
-    pub fn value(&self, sim: &Simulation) -> f64 {
+    /// The measure in the state of the simulation, and in what was `seen` on the way there; NaN when the object is not
+    /// there or has no such measure.
+    pub fn value(&self, sim: &Simulation, seen: &Seen) -> f64 {
         let Some(object) = sim.objects().iter().find(|o| o.name == self.object) else { return f64::NAN };
+        let half = 0.5 * sim.spacing().unwrap_or(f64::NAN) / self.frame.length(1.0);
+        let wet = |x: f64| if object.kind == ObjectKind::Fluid { x } else { f64::NAN };
         let length = |what| measure(sim, object, what) / self.frame.length(1.0);
         // An axis of the file that points against ours swaps smallest and largest.
         let coordinate = |axis: usize, positive: fn(Axis) -> Measure, negative: fn(Axis) -> Measure| {
@@ -50,6 +64,15 @@ impl Expectation {
             MeasureName::AreaRatio => measure(sim, object, Measure::AreaRatio),
             MeasureName::StretchMax => measure(sim, object, Measure::StretchMax),
             MeasureName::LagMax => length(Measure::LagMax),
+            MeasureName::FrontX => wet(coordinate(0, Measure::Max, Measure::Min) + half),
+            MeasureName::FrontY => wet(coordinate(1, Measure::Max, Measure::Min) + half),
+            MeasureName::FrontZ => wet(coordinate(2, Measure::Max, Measure::Min) + half),
+            MeasureName::Level => length(Measure::Level),
+            MeasureName::Volume => measure(sim, object, Measure::Volume) / self.frame.length(1.0).powi(3),
+            MeasureName::Leaked => wet(seen.leaked as f64),
+            MeasureName::CompressionMean => wet(seen.last.compression_mean),
+            MeasureName::CompressionMax => wet(seen.last.compression_max),
+            MeasureName::VolumeError => wet(seen.last.volume_error),
         }
     }
 
@@ -99,6 +122,15 @@ impl MeasureName {
             MeasureName::AreaRatio => "area_ratio",
             MeasureName::StretchMax => "stretch_max",
             MeasureName::LagMax => "lag_max",
+            MeasureName::FrontX => "front_x",
+            MeasureName::FrontY => "front_y",
+            MeasureName::FrontZ => "front_z",
+            MeasureName::Level => "level",
+            MeasureName::Volume => "volume",
+            MeasureName::Leaked => "leaked",
+            MeasureName::CompressionMean => "compression_mean",
+            MeasureName::CompressionMax => "compression_max",
+            MeasureName::VolumeError => "volume_error",
         }
     }
 }

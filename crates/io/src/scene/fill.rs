@@ -41,6 +41,12 @@ pub(crate) fn filled(scene: &Scene, base: &Path) -> Scene {
         absolute(&mut o.mesh, base);
         absolute_sequence(&mut o.motion, base);
     }
+    for (i, o) in out.fluid.iter_mut().enumerate() {
+        o.name = object_name("fluid", i, &o.name);
+        o.material = o.material.filled();
+        let fills = o.fill.iter_mut().flat_map(|fills| fills.all_mut());
+        fills.filter_map(|fill| fill.inside.as_mut()).for_each(|mesh| absolute(mesh, base));
+    }
     out
 }
 

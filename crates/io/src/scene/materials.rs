@@ -4,9 +4,11 @@
 //! thicknesses of common weights; bending rigidities in the ranges of Kawabata's bending tests (0.02–0.1
 //! gf·cm²/cm for silk and shirting, 0.1–0.2 for wool suiting, about 1 for denim; 1 gf·cm²/cm = 9.8e-5 N m); the
 //! stretch moduli are those of the first per cents, where yarns uncrimp. Solids: handbook densities, Young's
-//! moduli at small strain, and Poisson ratios kept below 0.49, where tetrahedra still deform.
+//! moduli at small strain, and Poisson ratios kept below 0.49, where tetrahedra still deform. Fluids: density and
+//! kinematic viscosity, dynamic viscosity over density, near 20 °C [CRC Handbook 2016] for water, ethanol, glycerol
+//! and mercury; the foods and the motor oil vary by their kind.
 
-use littoral_sim::scene::{ClothMaterial, MembraneModel, SoftMaterial, SolidModel};
+use littoral_sim::scene::{ClothMaterial, LiquidMaterial, MembraneModel, SoftMaterial, SolidModel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::marker::PhantomData;
@@ -15,11 +17,16 @@ use std::marker::PhantomData;
 pub(crate) const CLOTH_DEFAULT: &str = "cotton";
 /// Preset of a soft body that names none.
 pub(crate) const SOFT_DEFAULT: &str = "silicone";
+/// Preset of a fluid that names none.
+pub(crate) const FLUID_DEFAULT: &str = "water";
 
 /// name, density [kg/m²], E [Pa], ν [–], thickness [m], bending stiffness [N m] (0: from E, ν and thickness)
 type ClothRow = (&'static str, f64, f64, f64, f64, f64);
 /// name, density [kg/m³], E [Pa], ν [–], damping [s]
 type SoftRow = (&'static str, f64, f64, f64, f64);
+
+/// name, density [kg/m³], kinematic viscosity [m²/s]
+type FluidRow = (&'static str, f64, f64);
 
 const CLOTHS: &[ClothRow] = &[
     ("silk", 0.07, 1.5e6, 0.30, 1.5e-4, 3.0e-6),
@@ -41,6 +48,19 @@ const SOFTS: &[SoftRow] = &[
     ("cork", 200.0, 2.0e7, 0.05, 1e-3),
 ];
 
+const FLUIDS: &[FluidRow] = &[
+    ("water", 1000.0, 1.0e-6),
+    ("sea-water", 1025.0, 1.05e-6),
+    ("milk", 1030.0, 2.0e-6),
+    ("alcohol", 789.0, 1.5e-6),
+    ("oil", 915.0, 9.0e-5),
+    ("motor-oil", 880.0, 3.0e-4),
+    ("glycerin", 1260.0, 1.1e-3),
+    ("syrup", 1370.0, 2.0e-3),
+    ("honey", 1420.0, 7.0e-3),
+    ("mercury", 13_550.0, 1.13e-7),
+];
+
 /// Names of the presets of cloths.
 pub fn cloth_presets() -> impl Iterator<Item = &'static str> {
     CLOTHS.iter().map(|row| row.0)
@@ -49,6 +69,20 @@ pub fn cloth_presets() -> impl Iterator<Item = &'static str> {
 /// Names of the presets of soft bodies.
 pub fn soft_presets() -> impl Iterator<Item = &'static str> {
     SOFTS.iter().map(|row| row.0)
+}
+
+/// Names of the presets of fluids.
+pub fn fluid_presets() -> impl Iterator<Item = &'static str> {
+    FLUIDS.iter().map(|row| row.0)
+}
+
+/// A preset of a fluid.
+pub fn fluid_preset(name: &str) -> Option<LiquidMaterial> {
+    FLUIDS.iter().find(|row| row.0 == name).map(|&(_, density, viscosity)| LiquidMaterial {
+        density,
+        viscosity,
+        ..LiquidMaterial::default()
+    })
 }
 
 /// A preset of a cloth.
@@ -74,6 +108,8 @@ pub fn soft_preset(name: &str) -> Option<SoftMaterial> {
 pub type ClothMaterialSpec = MaterialSpec<ClothValues>;
 /// Material of a soft body: the name of a preset, or a table.
 pub type SoftMaterialSpec = MaterialSpec<SoftValues>;
+/// Material of a fluid: the name of a preset, or a table.
+pub type FluidMaterialSpec = MaterialSpec<FluidValues>;
 
 /// The name of a preset, or a table of values.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -94,6 +130,12 @@ impl Default for ClothMaterialSpec {
 impl Default for SoftMaterialSpec {
     fn default() -> Self {
         MaterialSpec::Preset(SOFT_DEFAULT.to_owned())
+    }
+}
+
+impl Default for FluidMaterialSpec {
+    fn default() -> Self {
+        MaterialSpec::Preset(FLUID_DEFAULT.to_owned())
     }
 }
 
@@ -167,6 +209,23 @@ pub struct SoftValues {
     pub damping: Option<f64>,
     /// Volumetric energy.
     pub model: Option<SolidName>,
+}
+
+/// Values of a fluid's material.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FluidValues {
+    /// The preset that gives what is left out here. Default: water.
+    pub preset: Option<String>,
+    /// Mass per volume [kg/m³].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// Kinematic viscosity [m²/s]: water 1e-6, honey 7e-3.
+    #[schemars(range(min = 0))]
+    pub viscosity: Option<f64>,
+    /// Pressure per relative compression [Pa]. Default: follows from `solver.volume_error`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub stiffness: Option<f64>,
 }
 
 /// Membrane energy of a cloth.
@@ -284,6 +343,39 @@ impl SoftMaterialSpec {
             poisson: Some(m.poisson),
             damping: Some(m.damping),
             model: Some(model),
+        })
+    }
+}
+
+impl FluidMaterialSpec {
+    /// Name of the preset it starts from.
+    pub(crate) fn preset(&self) -> &str {
+        match self {
+            MaterialSpec::Preset(name) => name,
+            MaterialSpec::Values(v) => v.preset.as_deref().unwrap_or(FLUID_DEFAULT),
+        }
+    }
+
+    /// The material of a fluid that sticks to surfaces or not; `None` when the preset is unknown.
+    pub(crate) fn resolve(&self, no_slip: bool) -> Option<LiquidMaterial> {
+        let base = fluid_preset(self.preset())?;
+        let MaterialSpec::Values(v) = self else { return Some(LiquidMaterial { no_slip, ..base }) };
+        Some(LiquidMaterial {
+            density: v.density.unwrap_or(base.density),
+            viscosity: v.viscosity.unwrap_or(base.viscosity),
+            stiffness: v.stiffness.or(base.stiffness),
+            no_slip,
+        })
+    }
+
+    /// The same material with every value written out.
+    pub(crate) fn filled(&self) -> Self {
+        let Some(m) = self.resolve(false) else { return self.clone() };
+        MaterialSpec::Values(FluidValues {
+            preset: Some(self.preset().to_owned()),
+            density: Some(m.density),
+            viscosity: Some(m.viscosity),
+            stiffness: m.stiffness,
         })
     }
 }

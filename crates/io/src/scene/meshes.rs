@@ -116,6 +116,9 @@ impl Maker<'_> {
             Mesh::Spiral(s) => shapes::strip_spiral(m(s.length), m(s.width), m(s.inner), m(s.pitch), s.cells),
             Mesh::Belt(b) => shapes::belt(m(b.radii[0]), m(b.radii[1]), m(b.distance), m(b.width), b.cells),
             Mesh::Bowl(b) => shapes::bowl(m(b.radius), m(b.thickness), b.segments),
+            Mesh::Tank(t) => {
+                shapes::tank(self.frame.extents(t.size.map(m)), self.cells(t.cells.unwrap_or([1; 3])))
+            }
             Mesh::Cup(c) => shapes::cup(m(c.radius), m(c.height), c.segments),
         }
     }

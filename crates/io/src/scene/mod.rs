@@ -6,19 +6,23 @@
 
 mod build;
 mod check;
+mod check_fluid;
 mod decode;
 mod document;
 mod error;
 mod expect;
 mod fill;
+mod fluid;
 mod frame;
 mod json;
 pub mod materials;
 mod meshes;
 mod nearest;
+mod pace;
 mod ranges;
 mod shipped;
 pub mod spec;
+pub mod spec_fluid;
 pub mod spec_mesh;
 pub mod spec_motion;
 
@@ -29,7 +33,8 @@ mod tests_shipped;
 
 pub use build::SceneWarning;
 pub use error::{Place, SceneFileError};
-pub use expect::Expectation;
+pub use expect::{Expectation, Seen};
+pub use pace::Pace;
 pub use shipped::{description, shipped, shipped_text};
 
 use document::Document;
@@ -118,6 +123,7 @@ impl SceneFile {
         let mut document = Document::parse(label, text)?;
         sets.iter().try_for_each(|set| document.set(set))?;
         check::availability(&document)?;
+        spec_fluid::spell_out(&mut document.root);
         let schema = schema();
         let scene = Scene::deserialize(&document.root).map_err(|e| {
             let homes = e.unknown_key.as_ref().map(|key| homes(&schema, key)).unwrap_or_default();
@@ -151,15 +157,34 @@ impl SceneFile {
         (self.scene.duration * self.scene.fps).round().min(f64::from(u32::MAX)) as u32
     }
 
-    /// Steps a frame, n = ⌈1 / (fps · max step)⌉, and their size h = 1 / (fps · n) [s].
+    /// Steps a frame, n = ⌈1 / (fps · max step)⌉, and their size h = 1 / (fps · n) [s]. With fluid, the fewest steps and
+    /// the largest size.
     pub fn steps_per_frame(&self) -> (u32, f64) {
         (self.steps, 1.0 / (self.scene.fps * f64::from(self.steps)))
+    }
+
+    /// How steps divide frames.
+    pub fn pace(&self) -> Pace {
+        let (steps, step_size) = self.steps_per_frame();
+        Pace { fps: self.scene.fps, steps_per_frame: u64::from(steps), step_size }
     }
 
     /// Makes the meshes and the simulation at time 0.
     pub fn build(&self) -> Result<(Simulation, Vec<SceneWarning>), SceneFileError> {
         let (scene, document, base) = (&self.scene, &self.document, self.base.as_path());
         build::Build { scene, document, frame: self.frame(), base, step: self.steps_per_frame().1 }.run()
+    }
+
+    /// Names of the fluids that have an emitter.
+    pub fn emitting(&self) -> Vec<String> {
+        let emits = |i: usize| self.scene.fluid.get(i).is_some_and(|o| !o.emitter.is_empty());
+        let fluids = self.scene.fluid.iter().enumerate().filter(|(i, _)| emits(*i));
+        fluids.map(|(i, o)| check::object_name("fluid", i, &o.name)).collect()
+    }
+
+    /// True when particles come or go during the run.
+    pub fn particles_vary(&self) -> bool {
+        !self.scene.fluid.is_empty() && (!self.scene.sink.is_empty() || !self.emitting().is_empty())
     }
 
     /// What must be true of the motion, for each object that it is said of.

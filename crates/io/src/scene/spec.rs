@@ -4,6 +4,7 @@
 //! loader enforces those very bounds. Lengths, marked [length], are in `units`; all else is SI.
 
 use super::materials::{ClothMaterialSpec, SoftMaterialSpec};
+use super::spec_fluid::{Fluid, Sink};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 use schemars::JsonSchema;
@@ -45,6 +46,12 @@ pub struct Scene {
     /// Surfaces that stand still or move as prescribed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collider: Vec<Collider>,
+    /// Particles of a liquid.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fluid: Vec<Fluid>,
+    /// Boxes that swallow particles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sink: Vec<Sink>,
     /// What must be true of the motion; the run says whether it was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expect>,
@@ -66,6 +73,8 @@ impl Default for Scene {
             cloth: Vec::new(),
             soft: Vec::new(),
             collider: Vec::new(),
+            fluid: Vec::new(),
+            sink: Vec::new(),
             expect: Vec::new(),
         }
     }
@@ -118,12 +127,24 @@ pub enum Up {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Solver {
-    /// Time step [s], or "auto": at most 1/240 s. Either is shortened so that steps divide a frame evenly.
+    /// Time step [s], or "auto": at most 1/240 s. Either is shortened so that steps divide a frame evenly, and with
+    /// fluid to what `courant` allows.
     pub step: Step,
     /// The method: vbd, vertex block descent.
     pub method: Method,
     /// The split of fluid and solid; without effect in a scene without fluid.
     pub splitting: Splitting,
+    /// Spacings that a particle may move in a step by its velocity [–]; without effect in a scene without fluid.
+    #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
+    pub courant: f64,
+    /// Compression that a fluid may show under its own weight and speed [–]: what its stiffness follows from, unless
+    /// its material names one.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 0.5))]
+    pub volume_error: f64,
+    /// Viscosity that is added to every fluid, in spacings times √(spacing · gravity) [–]: it calms what moves between
+    /// particles. At 0 they never quite come to rest.
+    #[schemars(range(min = 0, max = 10))]
+    pub artificial_viscosity: f64,
     /// How a displacement is cut so that nothing touches. "none" is for comparison and voids the guarantee.
     pub truncation: Truncation,
     /// How the gap of a pair is shared between its two sides.
@@ -145,10 +166,14 @@ pub struct Solver {
 impl Default for Solver {
     fn default() -> Self {
         let d = littoral_sim::settings::SolverSettings::default();
+        let fluid = littoral_sim::settings::FluidSettings::default();
         Solver {
             step: Step::Auto(Auto::Auto),
             method: Method::Vbd,
             splitting: Splitting::Proxy,
+            courant: fluid.courant,
+            volume_error: fluid.volume_error,
+            artificial_viscosity: fluid.artificial_viscosity,
             truncation: Truncation::Planar,
             gap_split: GapSplit::WaterFilling,
             iterations: d.iterations,
@@ -218,11 +243,11 @@ pub enum Method {
 pub enum Splitting {
     /// Two phases, with a contact proxy.
     Proxy,
-    /// Three phases, with a contact proxy.
+    /// Three phases, with a contact proxy: not available in this version.
     ProxyThreePhase,
-    /// Two phases, without a proxy.
+    /// Two phases, without a proxy: not available in this version.
     Baseline,
-    /// Everything at once.
+    /// Everything at once: not available in this version.
     Joint,
 }
 
@@ -495,7 +520,7 @@ pub struct Expect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasureName {
-    /// Smallest x [length].
+    /// Smallest x of a vertex, or of the centre of a particle [length].
     MinX,
     /// Smallest y [length].
     MinY,
@@ -508,15 +533,15 @@ pub enum MeasureName {
     MaxY,
     /// Largest z [length].
     MaxZ,
-    /// x of the centre of the area (cloth, colliders) or the volume (soft bodies) [length].
+    /// x of the centre of the area (cloth, colliders) or the volume (soft bodies, fluids) [length].
     CenterX,
     /// y of the centre [length].
     CenterY,
     /// z of the centre [length].
     CenterZ,
-    /// Largest speed of a vertex [m/s].
+    /// Largest speed of a vertex or particle [m/s].
     MaxSpeed,
-    /// Mean speed of the vertices [m/s].
+    /// Mean speed of the vertices or particles [m/s].
     MeanSpeed,
     /// Volume over rest volume, of a soft body [–].
     VolumeRatio,
@@ -526,4 +551,23 @@ pub enum MeasureName {
     StretchMax,
     /// Largest distance so far between a prescribed vertex and where it should be [length].
     LagMax,
+    /// Largest x that a fluid reaches: that of a particle and half a spacing [length].
+    FrontX,
+    /// Largest y that a fluid reaches [length].
+    FrontY,
+    /// Largest z that a fluid reaches [length].
+    FrontZ,
+    /// Height of the free surface of a fluid [length]: the median over upright lines through it, each followed from its
+    /// lowest particle up to where less than half of the room is filled.
+    Level,
+    /// Volume of a fluid [length³]: its particles times the cube of the spacing.
+    Volume,
+    /// Particles of all fluids whose path has crossed a surface so far.
+    Leaked,
+    /// Mean compression of all fluids in the step [–]: density over rest density less 1, where that is positive.
+    CompressionMean,
+    /// Largest compression of a particle of any fluid in the step [–].
+    CompressionMax,
+    /// Relative error of the volume of all fluids in the step [–], by the densities of the particles.
+    VolumeError,
 }

@@ -39,6 +39,8 @@ pub enum Mesh {
     Bowl(Bowl),
     /// A wall and a floor, without thickness, open at the top.
     Cup(Cup),
+    /// A box without thickness, open at the top.
+    Tank(Cuboid),
 }
 
 /// A horizontal rectangle of quads with alternating diagonals, or of equilateral triangles.
@@ -346,6 +348,7 @@ impl Mesh {
             Mesh::Belt(_) => "belt",
             Mesh::Bowl(_) => "bowl",
             Mesh::Cup(_) => "cup",
+            Mesh::Tank(_) => "tank",
         }
     }
 
@@ -356,7 +359,7 @@ impl Mesh {
             Mesh::File(_) => 0.0,
             Mesh::Grid(g) => product(g.cells),
             Mesh::Plane(_) => 4.0,
-            Mesh::Box(b) => {
+            Mesh::Box(b) | Mesh::Tank(b) => {
                 let [x, y, z] = b.cells.unwrap_or([1; 3]).map(f64::from);
                 2.0 * (x * y + y * z + z * x)
             }

@@ -73,7 +73,47 @@ fn every_mistake_is_shown_where_it_was_made() {
         ("[solver]\nmethod = \"newton\"", 2, "\"newton\"", "not available in this version", "vbd"),
         ("[solver]\nstep = \"soon\"", 2, "\"soon\"", "a number of seconds or \"auto\"", ""),
         ("[[rigid]]\nname = \"r\"", 1, "[[rigid]]", "[[rigid]] is not available", "[[cloth]]"),
-        ("\n[[fluid]]\n", 2, "[[fluid]]", "[[fluid]] is not available", ""),
+        ("[solver]\nsplitting = \"joint\"", 2, "\"joint\"", "this splitting is not available yet", "proxy"),
+        ("[solver]\nvolume_error = 0.5", 2, "0.5", "above 0 and below 0.5", ""),
+        ("[solver]\ncourant = 0", 2, "0", "courant must be", ""),
+        ("[[fluid]]\nmaterial = \"watter\"", 2, "\"watter\"", "unknown material", "\"water\""),
+        ("[[fluid]]\nmaterial = { viscosity = -1 }", 2, "-1", "viscosity must be at least 0", ""),
+        (
+            "[[fluid]]\nmaterial = { young = 1 }",
+            2,
+            "young",
+            "unknown key",
+            "density, preset, stiffness, viscosity",
+        ),
+        ("[[fluid]]\nspaceing = 0.1", 2, "spaceing", "unknown key", "\"spacing\""),
+        ("[[fluid]]\nspacing = 0", 2, "0", "spacing must be above 0", ""),
+        ("[[fluid]]\nspacing = 0.1\n[[fluid]]\nspacing = 0.2", 4, "0.2", "have one spacing", "leave it out"),
+        ("[[fluid]]\nspacing = 1e-5", 2, "1e-5", "at most 1e7", "larger spacing"),
+        (
+            "[[fluid]]\nspacing = 0.5\nfill = { box = [[0, 0, 0], [1, 1, 0.2]] }",
+            3,
+            "{ box = [[0, 0, 0], [1, 1, 0.2]] }",
+            "no room for a particle",
+            "smaller spacing",
+        ),
+        ("[[fluid]]\nfill = { }", 2, "{ }", "exactly one of box and inside", ""),
+        ("[[fluid]]\nfill = 3", 2, "3", "a table with box or inside", ""),
+        ("[[fluid]]\nfill = { bxo = 3 }", 2, "bxo", "unknown key", "\"box\""),
+        ("[[fluid]]\nfill = []", 2, "[]", "fills nothing", ""),
+        (
+            "[[fluid]]\nfill = [{ box = [[0, 0, 0], [1, 1, 1]] }, { box = [[0, 0, 1], [1, 1, 0]] }]",
+            2,
+            "[[0, 0, 1], [1, 1, 0]]",
+            "along z found 1 and 0",
+            "",
+        ),
+        ("[[fluid]]\nfill = { inside = \"gone.obj\" }", 2, "\"gone.obj\"", "gone.obj", ""),
+        ("[[fluid]]\nfill = { inside = \"sfere\" }", 2, "\"sfere\"", "unknown name", "\"sphere\""),
+        ("[[fluid]]\nfill = { inside = { sphere = { radius = 0 } } }", 2, "0", "radius must be above 0", ""),
+        ("[[fluid]]\nemitter = [{ direction = [0, 0, 0] }]", 2, "[0, 0, 0]", "a direction", ""),
+        ("[[fluid]]\nemitter = [{ speed = 1, rate = 1 }]", 2, "{ speed = 1, rate = 1 }", "found both", ""),
+        ("[[fluid]]\nemitter = [{ start = 1, stop = 0.5 }]", 2, "0.5", "stop must be above start", ""),
+        ("[[sink]]\nbox = [[0, 0, 0], [1, 0, 1]]", 2, "[[0, 0, 0], [1, 0, 1]]", "along y", ""),
         ("[[rod]]\n", 1, "[[rod]]", "[[rod]] is not available", ""),
         ("[[collider]]\nmotion = { keyframes = [] }", 2, "[]", "at least one keyframe", ""),
         (
@@ -165,6 +205,7 @@ fn a_wrong_set_shows_the_argument() {
         ("cloth.1.position=[0,0,0]", "1", "there is no element", ""),
         ("cloth.shet.position=[0,0,0]", "shet", "the nearest name is \"sheet\"", ""),
         ("fluid.0.spacing=0.02", "fluid", "the scene has no [[fluid]]", ""),
+        ("cloth.0.spacing=0.02", "spacing", "unknown key", ""),
         ("solver.iterations", "solver.iterations", "expected KEY=VALUE", "--set"),
         ("solver.iterations=0", "0", "at least 1", ""),
         ("solver.iterations=[", "[", "", ""),
@@ -192,6 +233,8 @@ fn toml_and_json_of_the_same_structure_are_the_same_scene() {
 fn a_scene_with_defaults_filled_in_reads_back_as_itself() {
     let more = [
         "units = \"in\"\nup = \"y\"\n[[cloth]]\n[[soft]]\nmaterial = { young = 2e5 }\n[[collider]]\nmotion = { keyframes = [{ time = 0 }] }",
+        "units = \"cm\"\nup = \"y\"\n[[fluid]]\nspacing = 2\nfill = { box = [[0, 0, 0], [10, 20, 10]] }\nmaterial = { viscosity = 1e-3 }\n[[fluid]]\nfill = [{ inside = \"sphere\", position = [30, 0, 0], scale = 60 }]\nemitter = [{ center = [0, 50, 0], rate = 1e-3 }]\n[[sink]]",
+        "[[fluid]]",
         "units = \"cm\"\n[[cloth]]\nmaterial = { thickness = 0.05 }\npin = [{ all = true, motion = { twist = { rate = 1 } } }]",
     ];
     for text in shipped().iter().map(|(_, text)| *text).chain(more) {
@@ -224,9 +267,74 @@ fn units_and_axes_make_no_difference_to_what_is_simulated() {
         |m: &str| format!("{centimetres}\n[[expect]]\nobject = \"cloth0\"\nmeasure = \"{m}\"\nat_most = 0");
     for (measure, value) in [("min_y", 50.0), ("min_z", -37.5), ("max_z", -12.5), ("center_x", 12.5)] {
         let file = load(&up(measure), &[]).unwrap();
-        let found = file.expectations()[0].value(&file.build().unwrap().0);
+        let found = file.expectations()[0].value(&file.build().unwrap().0, &Seen::default());
         assert!((found - value).abs() < 1e-12, "{measure} is {found}");
     }
+}
+
+#[test]
+fn fluids_are_filled_alike_in_any_unit_and_axes() {
+    let metres = "[[fluid]]\nname = \"w\"\nspacing = 0.125\nfill = [{ box = [[0, 0, 0], [0.5, 0.25, 1]] }, \
+        { inside = { box = { size = [0.5, 0.25, 0.25] } }, position = [0.25, 1.125, 0.125] }]\nvelocity = [1, 2, 3]\n\
+        emitter = [{ center = [2, 0, 1], direction = [1, 0, 0], radius = 0.125, speed = 1, stop = 0.5 }]\n\
+        [[sink]]\nbox = [[5, 5, 5], [6, 6, 6]]";
+    // y up: (x, y, z) of z up is (x, z, −y).
+    let centimetres = "units = \"cm\"\nup = \"y\"\n[[fluid]]\nname = \"w\"\nspacing = 12.5\nfill = [{ box = [[0, 0, -25], [50, 100, 0]] }, \
+        { inside = { box = { size = [50, 25, 25] } }, position = [25, 12.5, -112.5] }]\nvelocity = [1, 3, -2]\n\
+        emitter = [{ center = [200, 100, 0], direction = [2, 0, 0], radius = 12.5, rate = 0.078125, stop = 0.5 }]\n\
+        [[sink]]\nbox = [[500, 500, -600], [600, 600, -500]]";
+    let (a, b) = (load(metres, &[]).unwrap(), load(centimetres, &[]).unwrap());
+    let ((a, _), (b, _)) = (a.build().unwrap(), b.build().unwrap());
+    // Each box is a whole number of spacings wide; a layer of the nozzle has five particles, and four leave in 0.5 s.
+    assert_eq!(a.particles().len(), 4 * 2 * 8 + 4 * 2 * 2 + 5 * 4);
+    assert_eq!(a.state().x[0].to_array(), [0.0625; 3]);
+    let order = |sim: &Simulation| {
+        let mut x: Vec<[f64; 3]> = sim.state().x.iter().map(|p| p.to_array()).collect();
+        x.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        x
+    };
+    assert_eq!(order(&a), order(&b));
+    let (x, present) = (&a.state().x, a.particles().filter(|&p| a.is_present(p)).count());
+    assert_eq!((present, x[84].x), (80, 2.0));
+    assert_eq!(a.state().v[3].to_array(), [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_fluid_without_a_spacing_has_ten_thousand_particles_or_a_nozzle_eight_wide() {
+    let particles = |text: &str| load(text, &[]).unwrap().build().unwrap().0.particles().len() as f64;
+    // Along each axis the number is rounded: 22 cubed.
+    assert!((particles("[[fluid]]") / 1e4 - 1.0).abs() < 0.1);
+    let jet = "duration = 1\n[[fluid]]\nemitter = [{ radius = 0.04, speed = 0.1 }]";
+    // Ten layers of a disc of radius four spacings.
+    assert_eq!(particles(jet), 10.0 * 49.0);
+}
+
+#[test]
+fn measures_of_a_fluid_are_in_units_and_axes_of_the_file() {
+    let text = |m: &str| {
+        format!(
+            "units = \"cm\"\nup = \"y\"\n[[fluid]]\nspacing = 2\nfill = {{ box = [[0, 0, 0], [20, 12, 20]] }}\n\
+             [[expect]]\nobject = \"fluid0\"\nmeasure = \"{m}\"\nat_most = 0"
+        )
+    };
+    for (measure, value) in [
+        ("front_x", 20.0),
+        ("front_y", 12.0),
+        ("front_z", 20.0),
+        ("min_z", 1.0),
+        ("max_z", 19.0),
+        ("center_y", 6.0),
+        ("volume", 4800.0),
+        ("leaked", 0.0),
+        ("max_speed", 0.0),
+    ] {
+        let file = load(&text(measure), &[]).unwrap();
+        let found = file.expectations()[0].value(&file.build().unwrap().0, &Seen::default());
+        assert!((found - value).abs() < 1e-9, "{measure} is {found}");
+    }
+    let file = load(&text("level"), &[]).unwrap();
+    let found = file.expectations()[0].value(&file.build().unwrap().0, &Seen::default());
+    assert!((found - 12.0).abs() < 0.02, "level is {found}: a hundredth of a spacing");
 }
 
 #[test]
@@ -236,7 +344,7 @@ fn copies_are_moved_on_and_named_and_expected_of_each() {
     let (sim, _) = file.build().unwrap();
     let names: Vec<&str> = sim.objects().iter().map(|o| o.name.as_str()).collect();
     assert_eq!(names, ["s-0", "s-1", "s-2"]);
-    let values: Vec<f64> = file.expectations().iter().map(|e| e.value(&sim)).collect();
+    let values: Vec<f64> = file.expectations().iter().map(|e| e.value(&sim, &Seen::default())).collect();
     assert_eq!(values, [0.0, 0.5, 1.0]);
     let holds: Vec<bool> = file.expectations().iter().zip(&values).map(|(e, &v)| e.holds(v)).collect();
     assert_eq!(holds, [false, true, true]);

@@ -60,7 +60,7 @@ fn every_expectation_of_a_scene_falls_on_a_frame() {
         let (sim, _) = file.build().unwrap();
         assert!(!file.expectations().is_empty(), "{name} expects nothing");
         for e in file.expectations() {
-            assert!(e.value(&sim).is_finite(), "{name}: {e}");
+            assert!(e.value(&sim, &Seen::default()).is_finite(), "{name}: {e}");
             let frame = e.time.unwrap_or(file.duration()) * file.fps();
             // A frame is a few per cent of a second: a rounded duration is near enough.
             assert!((frame - frame.round()).abs() < 0.01, "{name}: {e} is at frame {frame}");

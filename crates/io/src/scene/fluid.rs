@@ -1,0 +1,216 @@
+//! From the fluids of a checked scene to particles: boxes and insides are filled on a lattice.
+
+use super::build::{Build, Pose, SceneWarning};
+use super::check_fluid::PARTICLES_MAX;
+use super::error::SceneFileError;
+use super::spec::Splitting;
+use super::spec_fluid::{Fill, Fluid};
+use littoral_geom::inside::Solid;
+use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::mesh::TriMesh;
+use littoral_geom::sampling::{Nozzle, SamplingError, default_stand_off, fill_box, fill_solid, nozzle_layer};
+use littoral_sim::scene::{Emitter as SimEmitter, Liquid, SceneBuilder};
+use littoral_sim::settings::{self, FluidSettings};
+
+/// Particles that a fluid without a spacing is filled with.
+const PARTICLES_AUTO: f64 = 1e4;
+/// Particles across a nozzle of a fluid without a spacing that fills nothing.
+const ACROSS_AUTO: f64 = 8.0;
+/// Half the side of the box [length] that a fluid fills when the scene names nothing.
+const HALF_SIDE: f64 = 0.1;
+
+/// What a fluid fills, in metres.
+enum Region {
+    Box(Aabb),
+    Inside(TriMesh),
+}
+
+impl Region {
+    fn bounds(&self) -> Aabb {
+        match self {
+            Region::Box(b) => *b,
+            Region::Inside(surface) => Aabb::of(surface.vertices.iter().copied()),
+        }
+    }
+
+    /// Particles on a lattice, half a spacing from the border.
+    fn sample(&self, spacing: f64) -> Result<Vec<Vec3>, SamplingError> {
+        match self {
+            // A box thinner than half a spacing has no room, where the lattice would give it a layer.
+            Region::Box(b) if b.extent().min_element() < 0.5 * spacing => Ok(Vec::new()),
+            Region::Box(b) => fill_box(*b, spacing),
+            Region::Inside(surface) => {
+                let solid = Solid::new(&surface.vertices, &surface.triangles);
+                fill_solid(&solid, spacing, default_stand_off(spacing))
+            }
+        }
+    }
+}
+
+impl Build<'_> {
+    /// Parameters of the fluid phase.
+    pub(super) fn fluid_settings(&self) -> FluidSettings {
+        let s = &self.scene.solver;
+        FluidSettings {
+            splitting: match s.splitting {
+                Splitting::Proxy => settings::Splitting::Proxy,
+                Splitting::ProxyThreePhase => settings::Splitting::ProxyThreePhase,
+                Splitting::Baseline => settings::Splitting::Baseline,
+                Splitting::Joint => settings::Splitting::Joint,
+            },
+            courant: s.courant,
+            volume_error: s.volume_error,
+            artificial_viscosity: s.artificial_viscosity,
+            ..FluidSettings::default()
+        }
+    }
+
+    /// The boxes that swallow particles [m].
+    pub(super) fn sinks(&self) -> Vec<Aabb> {
+        self.scene.sink.iter().map(|s| self.aabb(s.corners)).collect()
+    }
+
+    /// Adds the fluids.
+    pub(super) fn add_fluids<'n>(
+        &self,
+        builder: &mut SceneBuilder,
+        named: &mut impl Iterator<Item = &'n (String, Vec<String>)>,
+        warnings: &mut Vec<SceneWarning>,
+    ) -> Result<(), SceneFileError> {
+        let mut parts = Vec::new();
+        for (o, (path, names)) in self.scene.fluid.iter().zip(named) {
+            parts.push((o, path, names, self.regions(o, path, names, warnings)?));
+        }
+        let Some(spacing) = self.spacing(parts.iter().flat_map(|(.., regions)| regions)) else {
+            return Ok(());
+        };
+        let mut total = 0.0;
+        for (o, path, names, regions) in parts {
+            let emitters = self.emitters(o, path, spacing)?;
+            total += estimate(&regions, &emitters, spacing);
+            if total > PARTICLES_MAX {
+                let message = format!(
+                    "the fluids would have up to {total:.1e} particles {spacing} m apart; at most {PARTICLES_MAX:.0e} \
+                     are made"
+                );
+                let at = format!("{path}.spacing");
+                return Err(self.document.error_at(&at, &message, Some("use a larger spacing")));
+            }
+            let mut particles = Vec::new();
+            for region in &regions {
+                let sampled = region.sample(spacing);
+                let at = format!("{path}.fill");
+                particles.extend(sampled.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?);
+            }
+            if particles.is_empty() && !regions.is_empty() {
+                let message = format!("there is no room for a particle: particles are {spacing} m apart");
+                let at = format!("{path}.fill");
+                return Err(self.document.error_at(&at, &message, Some("use a smaller spacing")));
+            }
+            if particles.is_empty() && emitters.is_empty() {
+                continue;
+            }
+            let (Some(material), Some(name)) = (o.material.resolve(o.no_slip), names.first()) else {
+                continue;
+            };
+            let placement = self.placement(name, o.velocity, o.spin, None);
+            builder.add_liquid(Liquid { placement, spacing, particles, emitters, material });
+        }
+        Ok(())
+    }
+
+    /// What a fluid fills.
+    fn regions(
+        &self,
+        fluid: &Fluid,
+        path: &str,
+        names: &[String],
+        warnings: &mut Vec<SceneWarning>,
+    ) -> Result<Vec<Region>, SceneFileError> {
+        let Some(fills) = &fluid.fill else {
+            let corners = match self.frame.up {
+                super::spec::Up::Z => {
+                    [[-HALF_SIDE, -HALF_SIDE, 0.0], [HALF_SIDE, HALF_SIDE, 2.0 * HALF_SIDE]]
+                }
+                super::spec::Up::Y => {
+                    [[-HALF_SIDE, 0.0, -HALF_SIDE], [HALF_SIDE, 2.0 * HALF_SIDE, HALF_SIDE]]
+                }
+            };
+            let given = if fluid.emitter.is_empty() { vec![Region::Box(self.aabb(corners))] } else { vec![] };
+            return Ok(given);
+        };
+        let mut regions = Vec::new();
+        for (end, fill) in fills.all() {
+            regions.push(self.region(fill, &format!("{path}.{end}"), names, warnings)?);
+        }
+        Ok(regions)
+    }
+
+    fn region(
+        &self,
+        fill: &Fill,
+        path: &str,
+        names: &[String],
+        warnings: &mut Vec<SceneWarning>,
+    ) -> Result<Region, SceneFileError> {
+        let Some(mesh) = &fill.inside else {
+            return Ok(Region::Box(self.aabb(fill.corners.unwrap_or_default())));
+        };
+        let places = self.places(fill.position, &fill.rotation, fill.scale, &None);
+        let made = self.maker().surface(mesh, places.factors);
+        let at = format!("{path}.inside.{}", mesh.key());
+        let (mut surface, notes) = made.map_err(|m| self.document.error_at(&at, &m, None))?;
+        self.note(path, names, &surface.vertices, notes, warnings);
+        let pose: Option<&Pose> = places.poses.first();
+        surface.vertices = pose.map(|p| p.apply(&surface.vertices)).unwrap_or_default();
+        Ok(Region::Inside(surface))
+    }
+
+    /// The nozzles of a fluid, in metres, no longer than the scene.
+    fn emitters(&self, fluid: &Fluid, path: &str, spacing: f64) -> Result<Vec<SimEmitter>, SceneFileError> {
+        let end = self.scene.duration;
+        let mut out = Vec::new();
+        for (k, e) in fluid.emitter.iter().enumerate() {
+            let center = self.frame.point(e.center);
+            let direction = e.direction.map_or(-Vec3::Z, |d| self.frame.vector(d));
+            let radius = self.frame.length(e.radius);
+            let layer = nozzle_layer(center, direction, Nozzle::Disc { radius }, spacing);
+            let at = format!("{path}.emitter.{k}");
+            let layer = layer.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?;
+            // A layer of n particles a spacing thick is n dx² wide: what the particles carry is what was asked for.
+            let speed = match e.rate {
+                Some(rate) => rate / (layer.len() as f64 * spacing * spacing),
+                None => e.speed.unwrap_or(1.0),
+            };
+            let stop = e.stop.map_or(end, |stop| stop.min(end));
+            out.push(SimEmitter { center, direction, radius, speed, start: e.start, stop });
+        }
+        out.retain(|e| e.stop > e.start);
+        Ok(out)
+    }
+
+    /// The spacing of all fluids [m]; `None` without fluids.
+    fn spacing<'a>(&self, regions: impl Iterator<Item = &'a Region>) -> Option<f64> {
+        if let Some(given) = self.scene.fluid.iter().find_map(|o| o.spacing) {
+            return Some(self.frame.length(given));
+        }
+        let volume: f64 = regions.map(|r| r.bounds().extent().element_product()).sum();
+        let widest = self.scene.fluid.iter().flat_map(|o| &o.emitter).fold(0.0, |r: f64, e| r.max(e.radius));
+        let by_volume = (volume / PARTICLES_AUTO).cbrt();
+        let by_width = 2.0 * self.frame.length(widest) / ACROSS_AUTO;
+        let spacing = if volume > 0.0 { by_volume } else { by_width };
+        (spacing > 0.0).then_some(spacing)
+    }
+
+    fn aabb(&self, [a, b]: [[f64; 3]; 2]) -> Aabb {
+        let (a, b) = (self.frame.point(a), self.frame.point(b));
+        Aabb { min: a.min(b), max: a.max(b) }
+    }
+}
+
+/// At most about how many particles there will be.
+fn estimate(regions: &[Region], emitters: &[SimEmitter], spacing: f64) -> f64 {
+    let filled: f64 = regions.iter().map(|r| r.bounds().extent().element_product()).sum();
+    let emitted = |e: &SimEmitter| std::f64::consts::PI * e.radius.powi(2) * e.speed * (e.stop - e.start);
+    (filled + emitters.iter().map(emitted).sum::<f64>()) / spacing.powi(3)
+}
