@@ -1,5 +1,6 @@
 //! What the benchmarks share: clocks, the line that says where and when, and the scenes they time.
 
+pub mod direct;
 pub mod machine;
 pub mod mesh_file;
 pub mod stack;

@@ -8,6 +8,7 @@
 //!
 //! Nothing here keeps particles from crossing a surface; that is for contact and truncation in the phase after.
 
+mod assembled;
 mod backing;
 mod density;
 mod incompressibility;
@@ -23,6 +24,7 @@ mod system;
 mod viscosity;
 mod walls;
 
+pub use assembled::Assembled;
 pub use backing::Backing;
 pub use kernel::Kernel;
 pub use nodes::{Link, NO_NODE, Node};

@@ -168,7 +168,6 @@ pub(super) fn energy(grid: &ParticleGrid, system: &System, predictor: &[Vec3], u
 
 impl Work {
     /// The gradient of the whole energy at u, and the strains there.
-    #[cfg(test)]
     pub fn full_gradient(&mut self, grid: &ParticleGrid, system: &System, predictor: &[Vec3], u: &[Vec3]) {
         incompressibility::strain(grid, system, u, &mut self.strain);
         self.gradient_of_strain(grid, system, predictor, u);
@@ -192,7 +191,6 @@ impl Work {
     }
 
     /// The gradient of the last call.
-    #[cfg(test)]
     pub fn gradient(&self) -> &[Vec3] {
         &self.gradient
     }
