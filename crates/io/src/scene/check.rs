@@ -4,7 +4,7 @@ use super::document::Document;
 use super::error::SceneFileError;
 use super::materials::{cloth_preset, cloth_presets, soft_preset, soft_presets};
 use super::nearest::nearest;
-use super::spec::{Copies, Method, Scene};
+use super::spec::{Copies, Scene};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 
@@ -39,10 +39,6 @@ pub(crate) fn availability(document: &Document) -> Checked {
 /// Checks a decoded scene.
 pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     let check = Check { document };
-    if scene.solver.method == Method::Newton {
-        let message = "method \"newton\" is not available in this version";
-        return check.fail("solver.method", message, Some("available: \"vbd\""));
-    }
     let mut vertices = 0.0;
     for (i, o) in scene.cloth.iter().enumerate() {
         let path = format!("cloth.{i}");

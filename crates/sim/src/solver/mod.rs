@@ -1,4 +1,10 @@
 //! Solvers of the implicit step.
 
+pub mod assembly;
+pub mod cholesky;
 pub mod descent;
+pub mod newton;
+pub mod objective;
+pub mod pcg;
 pub mod rigid;
+pub mod sparse;

@@ -1,5 +1,7 @@
 //! Steps: one file per algorithm.
 
+mod newton_ipc;
 mod vbd_dat;
 
+pub use newton_ipc::NewtonIpc;
 pub use vbd_dat::VbdDat;

@@ -1,0 +1,218 @@
+//! A symmetric matrix of 3×3 blocks: one block row a free point, the lower triangle stored by columns.
+//!
+//! The pattern is kept while it holds everything that is needed; new couplings give a new pattern. Points that do not
+//! move (colliders, held points) are no unknowns and have no rows.
+
+use littoral_geom::math::{Mat3, Vec3};
+use littoral_geom::mesh::Csr;
+use rayon::prelude::*;
+
+/// No unknown: the point does not move. No slot: the block is not part of the matrix.
+pub const NONE: u32 = u32::MAX;
+
+/// Rows per parallel task of a product: some hundred blocks.
+const TASK: usize = 256;
+
+/// Which points are unknowns, and in which order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unknowns {
+    /// Unknown of each point (n), or `NONE`.
+    pub of_point: Vec<u32>,
+    /// Point of each unknown, ascending.
+    pub points: Vec<u32>,
+}
+
+impl Unknowns {
+    /// The points of `n` for which `moves` holds.
+    pub fn new(n: usize, moves: impl Fn(usize) -> bool) -> Self {
+        let mut unknowns = Unknowns { of_point: vec![NONE; n], points: Vec::new() };
+        for v in (0..n).filter(|&v| moves(v)) {
+            unknowns.of_point[v] = unknowns.points.len() as u32;
+            unknowns.points.push(v as u32);
+        }
+        unknowns
+    }
+
+    /// Number of unknown points.
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// True when nothing moves.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+}
+
+/// The matrix.
+#[derive(Clone, Debug, Default)]
+pub struct BlockMatrix {
+    /// Start of each column in `rows`; one more entry than columns.
+    pub(super) starts: Vec<u32>,
+    /// Block rows of each column, ascending, the diagonal first.
+    pub(super) rows: Vec<u32>,
+    /// The blocks, in the order of `rows`.
+    pub(super) values: Vec<Mat3>,
+    /// Off-diagonal blocks of each row of the full matrix: column·1 and 2·slot + (1 where transposed).
+    full: Csr,
+    full_columns: Vec<u32>,
+    /// Counts the patterns, so that an analysis knows whether it still fits.
+    pub(super) version: u64,
+}
+
+impl BlockMatrix {
+    /// Number of block rows.
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// True without rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the pattern of `n` diagonal blocks and the given pairs of unknowns, in any order, repeated or not.
+    pub fn set_pattern(&mut self, n: usize, mut pairs: Vec<(u32, u32)>) {
+        for p in &mut pairs {
+            *p = (p.0.min(p.1), p.0.max(p.1));
+        }
+        pairs.extend((0..n as u32).map(|i| (i, i)));
+        pairs.par_sort_unstable();
+        pairs.dedup();
+        self.starts.clear();
+        self.starts.resize(n + 1, 0);
+        for &(column, _) in &pairs {
+            self.starts[column as usize + 1] += 1;
+        }
+        for j in 0..n {
+            self.starts[j + 1] += self.starts[j];
+        }
+        self.rows.clear();
+        self.rows.extend(pairs.iter().map(|p| p.1));
+        self.values.clear();
+        self.values.resize(pairs.len(), Mat3::ZERO);
+        let off = || pairs.iter().enumerate().filter(|(_, (c, r))| c != r);
+        let entries = || {
+            off().flat_map(|(slot, &(c, r))| {
+                let slot = slot as u32;
+                [(r, (c, 2 * slot)), (c, (r, 2 * slot + 1))]
+            })
+        };
+        self.full = Csr::from_pairs(n, entries().map(|(row, (_, item))| (row, item)));
+        self.full_columns = Csr::from_pairs(n, entries().map(|(row, (column, _))| (row, column))).items;
+        self.version += 1;
+    }
+
+    /// Place of the block (row, column) with row ≥ column.
+    #[inline]
+    pub fn slot(&self, row: u32, column: u32) -> Option<u32> {
+        let (from, to) = (self.starts[column as usize] as usize, self.starts[column as usize + 1] as usize);
+        self.rows[from..to].binary_search(&row).ok().map(|k| (from + k) as u32)
+    }
+
+    /// Where the block of two unknowns goes: 2·slot, plus one where the transposed block is stored.
+    #[inline]
+    pub fn place(&self, i: u32, j: u32) -> Option<u32> {
+        if i == NONE || j == NONE {
+            return Some(NONE);
+        }
+        if i >= j { self.slot(i, j).map(|s| 2 * s) } else { self.slot(j, i).map(|s| 2 * s + 1) }
+    }
+
+    /// All blocks zero.
+    pub fn clear(&mut self) {
+        self.values.fill(Mat3::ZERO);
+    }
+
+    /// Adds to the diagonal block of unknown `i`.
+    #[inline]
+    pub fn add_diagonal(&mut self, i: u32, block: Mat3) {
+        let slot = self.starts[i as usize];
+        self.values[slot as usize] += block;
+    }
+
+    /// Adds ∂²E/∂xᵢ∂xⱼ at the place that `place` gave for (i, j); nothing for `NONE`.
+    #[inline]
+    pub fn add_at(&mut self, place: u32, block: &Mat3) {
+        if place != NONE {
+            let value = &mut self.values[(place >> 1) as usize];
+            *value += if place & 1 == 0 { *block } else { block.transpose() };
+        }
+    }
+
+    /// Diagonal block of unknown `i`.
+    #[inline]
+    pub fn diagonal(&self, i: usize) -> Mat3 {
+        self.values[self.starts[i] as usize]
+    }
+
+    /// y = A x.
+    pub fn multiply(&self, x: &[Vec3], y: &mut Vec<Vec3>) {
+        let row = |i: usize| {
+            let mut sum = self.diagonal(i) * x[i];
+            let from = self.full.offsets[i] as usize;
+            for (k, &item) in self.full.row(i).iter().enumerate() {
+                let block = &self.values[(item >> 1) as usize];
+                let v = x[self.full_columns[from + k] as usize];
+                sum += if item & 1 == 0 { *block * v } else { block.transpose_mul_vec3(v) };
+            }
+            sum
+        };
+        (0..self.len()).into_par_iter().with_min_len(TASK).map(row).collect_into_vec(y);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use littoral_geom::math::outer;
+    use littoral_geom::random::Random;
+
+    /// A random symmetric positive definite matrix on a ring with chords.
+    pub fn sample(n: u32, seed: u64) -> BlockMatrix {
+        let mut random = Random::new(seed);
+        let mut pairs: Vec<(u32, u32)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
+        pairs.extend((0..n).map(|i| (i, (7 * i + 3) % n)).filter(|(a, b)| a != b));
+        let mut a = BlockMatrix::default();
+        a.set_pattern(n as usize, pairs.clone());
+        for i in 0..n {
+            a.add_diagonal(i, Mat3::IDENTITY * 0.1);
+        }
+        for (i, j) in pairs {
+            // (u·xᵢ − w·xⱼ)² is never negative.
+            let (u, w) = (random.in_cube(1.0), random.in_cube(1.0));
+            a.add_diagonal(i, outer(u, u));
+            a.add_diagonal(j, outer(w, w));
+            let place = a.place(i, j).unwrap();
+            a.add_at(place, &-outer(u, w));
+        }
+        a
+    }
+
+    #[test]
+    fn a_product_is_symmetric_and_its_diagonal_is_where_it_was_put() {
+        let n = 40;
+        let a = sample(n, 1);
+        let mut random = Random::new(2);
+        let x: Vec<Vec3> = (0..n).map(|_| random.in_cube(1.0)).collect();
+        let z: Vec<Vec3> = (0..n).map(|_| random.in_cube(1.0)).collect();
+        let (mut ax, mut az) = (Vec::new(), Vec::new());
+        a.multiply(&x, &mut ax);
+        a.multiply(&z, &mut az);
+        let dot = |p: &[Vec3], q: &[Vec3]| -> f64 { p.iter().zip(q).map(|(p, q)| p.dot(*q)).sum() };
+        let (left, right) = (dot(&z, &ax), dot(&x, &az));
+        // Some hundred roundings.
+        assert!((left - right).abs() < 1e-12 * left.abs().max(1.0), "{left} against {right}");
+        assert!(dot(&x, &ax) > 0.0);
+    }
+
+    #[test]
+    fn a_pair_that_is_not_in_the_pattern_has_no_place() {
+        let mut a = BlockMatrix::default();
+        a.set_pattern(4, vec![(0, 2), (2, 0), (3, 1)]);
+        assert_eq!(a.place(0, 3), None);
+        assert_eq!(a.place(NONE, 3), Some(NONE));
+        assert_eq!(a.place(0, 2).map(|p| p ^ 1), a.place(2, 0));
+        assert_eq!(a.rows.len(), 6);
+    }
+}
