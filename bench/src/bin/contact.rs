@@ -92,6 +92,7 @@ fn truncations(size: u32, stack: &stack::Stack) {
         prescribed: vec![false; count],
         active: vec![true; n],
         collider_triangles: vec![Vec::new(); count],
+        ..Geometry::default()
     };
     let safe = SafePositions::trusted(stack.x.clone());
     let mut detection = Detection::unlimited(&safe);

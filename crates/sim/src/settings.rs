@@ -24,12 +24,34 @@ pub enum GapSplit {
     WaterFilling,
 }
 
-/// Parameters of block descent.
+/// The family of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Vertex block descent with divide-and-truncate [Chen 2026].
+    Vbd,
+    /// Projected Newton on the incremental potential with barriers [Li 2020].
+    Newton,
+}
+
+/// How the linear systems of Newton's method are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinearSolver {
+    /// By factorisation up to some ten thousand points, by conjugate gradients above.
+    Auto,
+    /// Sparse Cholesky factorisation.
+    Cholesky,
+    /// Conjugate gradients with block-Jacobi preconditioner.
+    ConjugateGradients,
+}
+
+/// Parameters of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolverSettings {
     /// Time step h [s], > 0; `None` chooses 1/240 s at most, dividing a frame evenly.
     pub step: Option<f64>,
-    /// Descent sweeps a step, ≥ 1. Default 20.
+    /// The method. Default block descent.
+    pub method: Method,
+    /// Descent sweeps a step, or Newton iterations at most, ≥ 1. Default 20.
     pub iterations: u32,
     /// Sweeps between two detections, ≥ 1. Default 5.
     pub detect_every: u32,
@@ -45,12 +67,17 @@ pub struct SolverSettings {
     pub rigid_correction: bool,
     /// Scale an initial guess back where it would raise the objective. Default on.
     pub tempered: bool,
+    /// Newton ends with the first step in which no point goes faster than this [m/s], > 0. Default 1 mm/s.
+    pub tolerance: f64,
+    /// Linear solver of Newton. Default by size.
+    pub linear: LinearSolver,
 }
 
 impl Default for SolverSettings {
     fn default() -> Self {
         SolverSettings {
             step: None,
+            method: Method::Vbd,
             iterations: 20,
             detect_every: 5,
             truncation: Truncation::Planar,
@@ -59,6 +86,8 @@ impl Default for SolverSettings {
             chebyshev: 0.0,
             rigid_correction: true,
             tempered: true,
+            tolerance: 1e-3,
+            linear: LinearSolver::Auto,
         }
     }
 }

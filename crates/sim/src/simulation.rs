@@ -3,13 +3,49 @@
 use crate::model::{Object, Snapshot};
 use crate::report::{StepReport, Verdict};
 use crate::safe::SafePositions;
-use crate::settings::SolverSettings;
-use crate::step::VbdDat;
+use crate::settings::{Method, SolverSettings};
+use crate::step::{NewtonIpc, VbdDat};
 use crate::system::System;
 use littoral_geom::math::Vec3;
 use littoral_geom::referee::Referee;
 use littoral_geom::referee::path::PathReferee;
 use std::time::Instant;
+
+/// The step of the method that was chosen.
+#[derive(Debug)]
+enum Stepper {
+    Vbd(Box<VbdDat>),
+    Newton(Box<NewtonIpc>),
+}
+
+impl Stepper {
+    fn new(system: &System, settings: &SolverSettings, safe: &SafePositions) -> Self {
+        match settings.method {
+            Method::Vbd => Stepper::Vbd(Box::new(VbdDat::new(system, settings.clone(), safe))),
+            Method::Newton => Stepper::Newton(Box::new(NewtonIpc::new(system, settings.clone(), safe))),
+        }
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        safe: &mut SafePositions,
+        state: &mut Snapshot,
+        h: f64,
+    ) -> StepReport {
+        match self {
+            Stepper::Vbd(stepper) => stepper.step(system, safe, state, h),
+            Stepper::Newton(stepper) => stepper.step(system, safe, state, h),
+        }
+    }
+
+    fn trail(&self) -> &[Vec<Vec3>] {
+        match self {
+            Stepper::Vbd(stepper) => stepper.trail(),
+            Stepper::Newton(_) => &[],
+        }
+    }
+}
 
 /// A scene in motion.
 #[derive(Debug)]
@@ -18,7 +54,7 @@ pub struct Simulation {
     settings: SolverSettings,
     safe: SafePositions,
     state: Snapshot,
-    stepper: VbdDat,
+    stepper: Stepper,
     referee: Referee,
     paths: Option<PathReferee>,
     strict: bool,
@@ -28,7 +64,7 @@ impl Simulation {
     /// Starts `system` at `state`.
     pub(crate) fn new(system: System, settings: SolverSettings, state: Snapshot) -> Self {
         let safe = SafePositions::trusted(state.x.clone());
-        let stepper = VbdDat::new(&system, settings.clone(), &safe);
+        let stepper = Stepper::new(&system, &settings, &safe);
         let g = &system.geometry;
         let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &g.active);
         let particles: Vec<u32> = (g.first_particle() as u32..g.component.len() as u32).collect();
@@ -110,7 +146,7 @@ impl Simulation {
         assert_eq!(snapshot.x.len(), self.state.x.len(), "the snapshot belongs to another system");
         assert_eq!(snapshot.memory.len(), self.state.memory.len(), "the snapshot belongs to another system");
         self.safe = SafePositions::trusted(snapshot.x.clone());
-        self.stepper = VbdDat::new(&self.system, self.settings.clone(), &self.safe);
+        self.stepper = Stepper::new(&self.system, &self.settings, &self.safe);
         self.state = snapshot;
     }
 

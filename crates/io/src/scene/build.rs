@@ -5,7 +5,7 @@ use super::document::Document;
 use super::error::SceneFileError;
 use super::frame::Frame;
 use super::meshes::{Maker, Note};
-use super::spec::{Copies, GapSplit, Scale, Scene, Truncation};
+use super::spec::{Copies, GapSplit, Method, Scale, Scene, Truncation};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 use crate::mesh::{FindingKind, size_warning};
@@ -86,6 +86,10 @@ impl Build<'_> {
         let s = &self.scene.solver;
         SolverSettings {
             step: Some(self.step),
+            method: match s.method {
+                Method::Vbd => settings::Method::Vbd,
+                Method::Newton => settings::Method::Newton,
+            },
             iterations: s.iterations,
             detect_every: s.detect_every,
             truncation: match s.truncation {

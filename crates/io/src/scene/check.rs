@@ -39,13 +39,13 @@ pub(crate) fn availability(document: &Document) -> Checked {
 /// Checks a decoded scene.
 pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     let check = Check { document };
-    if scene.solver.method == Method::Newton {
-        let message = "method \"newton\" is not available in this version";
-        return check.fail("solver.method", message, Some("available: \"vbd\""));
+    if scene.solver.method == Method::Newton && !scene.fluid.is_empty() {
+        let message = "method \"newton\" is not available yet for scenes with fluid";
+        return check.fail("solver.method", message, Some("available with fluid: \"vbd\""));
     }
-    if scene.solver.splitting != Splitting::Proxy {
+    if !matches!(scene.solver.splitting, Splitting::Proxy | Splitting::Baseline) {
         let message = "this splitting is not available yet";
-        return check.fail("solver.splitting", message, Some("available: \"proxy\""));
+        return check.fail("solver.splitting", message, Some("available: \"proxy\", \"baseline\""));
     }
     let mut vertices = 0.0;
     for (i, o) in scene.cloth.iter().enumerate() {

@@ -130,7 +130,7 @@ pub struct Solver {
     /// Time step [s], or "auto": at most 1/240 s. Either is shortened so that steps divide a frame evenly, and with
     /// fluid to what `courant` allows.
     pub step: Step,
-    /// The method: vbd, vertex block descent.
+    /// The method that computes the motion.
     pub method: Method,
     /// The split of fluid and solid; without effect in a scene without fluid.
     pub splitting: Splitting,
@@ -149,7 +149,7 @@ pub struct Solver {
     pub truncation: Truncation,
     /// How the gap of a pair is shared between its two sides.
     pub gap_split: GapSplit,
-    /// Descent sweeps a step.
+    /// Descent sweeps a step, or Newton iterations at most.
     #[schemars(range(min = 1, max = 100000))]
     pub iterations: u32,
     /// Sweeps between two detections of close pairs.
@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for Step {
 pub enum Method {
     /// Vertex block descent.
     Vbd,
-    /// Projected Newton: not available in this version.
+    /// Projected Newton with barriers that end at the contact radius: fewer, dearer iterations, each to convergence.
     Newton,
 }
 

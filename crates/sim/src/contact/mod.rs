@@ -4,6 +4,9 @@
 //! closest point, and only if the other side lies in that feature's own (offset) cell. This choice is about forces
 //! alone; the safety set of the detection knows no such filter.
 
+pub mod barrier;
+pub mod barrier_set;
+pub mod lagged_friction;
 pub mod law;
 pub mod wall;
 

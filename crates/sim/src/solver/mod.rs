@@ -4,5 +4,8 @@ pub mod assembly;
 pub mod backing;
 pub mod cholesky;
 pub mod descent;
+pub mod newton;
+pub mod objective;
+pub mod pcg;
 pub mod rigid;
 pub mod sparse;

@@ -684,7 +684,7 @@ fn objective<'a>(
 }
 
 /// Asks every acting prescribed set what is left of its way in this step.
-fn ask_prescribed(
+pub(super) fn ask_prescribed(
     system: &System,
     state: &Snapshot,
     h: f64,
@@ -704,7 +704,7 @@ fn ask_prescribed(
 }
 
 /// Moves each prescribed set on by the share of the way that was kept: a rigid one by that of all its points.
-fn advance_prescribed(
+pub(super) fn advance_prescribed(
     system: &System,
     state: &mut Snapshot,
     aims: &[Progress],
