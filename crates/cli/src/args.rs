@@ -32,6 +32,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Draw a picture of a frame
     Render(RenderArgs),
+    /// Write the frames of a run as files for other programs
+    Export(ExportArgs),
     /// Print the JSON Schema of scene files
     Schema,
 }
@@ -122,6 +124,37 @@ pub struct NewArgs {
 pub struct InfoArgs {
     /// Folder of a run
     pub dir: PathBuf,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Group)]
+pub struct ExportArgs {
+    /// Folder of a run
+    pub dir: PathBuf,
+    /// What to write
+    #[arg(long, value_name = "FORMAT")]
+    pub to: ExportFormat,
+    /// Folder to write into; files of the same name are replaced [default: DIR/export]
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// Every K-th frame only
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+}
+
+/// What `export` writes, a file a frame; metres, z up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Surfaces, and particles as points, as Wavefront OBJ
+    Obj,
+    /// Surfaces, and particles as vertices of no face, as binary PLY with velocities
+    Ply,
+    /// Surfaces, tetrahedra and particles, as legacy VTK with velocities
+    Vtk,
+    /// The surface of each fluid as a closed mesh in PLY
+    Surface,
+    /// The surface of each fluid as a closed mesh in OBJ
+    SurfaceObj,
 }
 
 /// Arguments of `render`.

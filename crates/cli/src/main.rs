@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod balls;
 mod commands;
 mod crossings;
 mod failure;

@@ -264,7 +264,7 @@ impl Session {
             return;
         }
         let text = format!(
-            "the emitter of \"{}\" held particles back because something was in the way",
+            "the emitter of \"{}\" left particles out because something was in the way",
             self.scene.emitting.join("\" or \"")
         );
         if !self.report.warnings.iter().any(|w| w.code == BLOCKED) {

@@ -3,6 +3,7 @@
 //! This crate knows how things are written down, not how a step is solved.
 
 pub mod checkpoint;
+pub mod export;
 pub mod mesh;
 pub mod npz;
 pub mod render;
@@ -10,4 +11,6 @@ pub mod report;
 pub mod run_folder;
 pub mod scene;
 pub mod stats;
+#[cfg(feature = "surface")]
+pub mod surface;
 pub mod whole_file;

@@ -338,7 +338,7 @@ pub fn kind_name(kind: ObjectKind) -> &'static str {
 }
 
 /// A name as part of a path: letters, digits, `-` and `_` stay, runs of anything else become one `-`.
-fn file_name_of(name: &str) -> String {
+pub fn file_name_of(name: &str) -> String {
     let kept: String =
         name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect::<String>();
     let parts: Vec<&str> = kept.split('-').filter(|part| !part.is_empty()).collect();

@@ -8,7 +8,7 @@ mod fluid;
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
 use littoral_geom::math::Vec3;
-use littoral_geom::mesh::{tet_volume, triangle_area, unique_edges};
+use littoral_geom::mesh::{enclosed_volume, tet_volume, triangle_area, unique_edges};
 
 /// A coordinate axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub enum Measure {
     AreaRatio,
     /// Largest length over rest length of an edge of the surface [–].
     StretchMax,
-    /// Volume [m³]: of a fluid its particles times dx³, of a soft body its tets. NaN for a surface.
+    /// Volume [m³]: of a fluid its particles times dx³, of a soft body its tets, of a closed surface what it encloses,
+    /// negative if it is inside out. NaN for an open surface.
     Volume,
     /// Height z of the free surface of a fluid [m]: the median over upright lines, each followed from its lowest particle
     /// up to where the smoothed filling falls below a half. NaN for anything else, and where nothing is filled.
@@ -83,7 +84,7 @@ pub fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
         Measure::Volume => match object.kind {
             ObjectKind::Fluid => points.len() as f64 * sim.spacing().map_or(f64::NAN, |dx| dx.powi(3)),
             ObjectKind::Soft => volume(sim, object, &sim.state().x),
-            ObjectKind::Cloth | ObjectKind::Collider => f64::NAN,
+            ObjectKind::Cloth | ObjectKind::Collider => enclosed(sim, object),
         },
         Measure::Level => match (object.kind, sim.spacing()) {
             (ObjectKind::Fluid, Some(dx)) => fluid::level(&x.collect::<Vec<_>>(), dx),
@@ -112,6 +113,16 @@ fn area(sim: &Simulation, object: &Object, x: &[Vec3]) -> f64 {
 
 fn volume(sim: &Simulation, object: &Object, x: &[Vec3]) -> f64 {
     elements(sim.tets(), object).map(|t| tet_volume(at(x, t))).sum()
+}
+
+/// Volume inside a closed surface, NaN for an open one.
+fn enclosed(sim: &Simulation, object: &Object) -> f64 {
+    let triangles: Vec<[u32; 3]> = elements(sim.triangles(), object).collect();
+    // Each of three edges of each triangle is shared by two, where there is no rim.
+    match 2 * unique_edges(&triangles).len() == 3 * triangles.len() {
+        true => enclosed_volume(&sim.state().x, &triangles),
+        false => f64::NAN,
+    }
 }
 
 /// Σ w c / Σ w over the elements, with volumes or areas w and centroids c.

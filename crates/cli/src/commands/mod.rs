@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod export;
 mod info;
 mod new;
 mod render;
@@ -21,6 +22,7 @@ pub fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Scenes => scenes::scenes(),
         Command::New(args) => new::new(&args),
         Command::Info(args) => info::info(&args),
+        Command::Export(args) => export::export(&args),
         Command::Render(args) => render::render(&args),
         Command::Schema => schema::schema(),
     }

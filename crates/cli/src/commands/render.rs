@@ -2,10 +2,11 @@
 
 use crate::answer;
 use crate::args::RenderArgs;
+use crate::balls::{balls, fastest, shades};
 use crate::failure::Failure;
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_io::render::{
-    Camera, Ground, Kind, Object, Picture, PictureOptions, Scene, contact_sheet, ground_height,
+    Camera, Ground, Kind, Object, Particles, Picture, PictureOptions, Scene, contact_sheet, ground_height,
     render as draw,
 };
 use littoral_io::report::Report;
@@ -26,10 +27,22 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     let title = Report::read(&folder.report_path())?.scene;
 
     // One camera and one ground for all, so that only the scene moves.
-    let objects = objects_of(&topology);
+    let mut objects = objects_of(&topology);
+    let first_shade = objects.len() as u32;
+    objects.extend(shades(&topology));
     let owners = owners_of(&topology);
-    let scenes: Vec<Scene> =
-        frames.iter().map(|frame| scene_of(frame, &topology, &objects, &owners)).collect();
+    let fastest = fastest(&topology, &frames);
+    let wet: Vec<Vec<Vec<Vec3>>> = frames.iter().map(|frame| balls(&topology, frame, fastest)).collect();
+    let radius = 0.5 * topology.spacing.unwrap_or(0.0);
+    let sets: Vec<Vec<Particles>> = (wet.iter())
+        .map(|shades| {
+            let of_shade = |(k, centers)| Particles { centers, radius, object: first_shade + k };
+            (0u32..).zip(shades.iter().map(Vec::as_slice)).map(of_shade).collect()
+        })
+        .collect();
+    let scenes: Vec<Scene> = (frames.iter().zip(&sets))
+        .map(|(frame, particles)| Scene { particles, ..scene_of(frame, &topology, &objects, &owners) })
+        .collect();
     let ground = scenes.iter().map(ground_height).fold(f64::INFINITY, f64::min);
     let boxes: Vec<Aabb> = frames.iter().map(|frame| moving_box(frame, &topology)).collect();
     let (width, height) = if frames.len() > 1 { BESIDE_OTHERS } else { ALONE };
@@ -109,7 +122,9 @@ fn scene_of<'a>(
 /// The box of all that is not a collider.
 fn moving_box(frame: &Frame, topology: &Topology) -> Aabb {
     let moving = topology.objects.iter().filter(|o| o.kind != "collider");
-    let points = moving
-        .flat_map(|o| frame.x.get(o.first as usize..(o.first + o.count) as usize).into_iter().flatten());
-    Aabb::of(points.copied().filter(|p| p.is_finite()))
+    let first = topology.particles.first().copied().unwrap_or(u32::MAX);
+    // Particles that wait or are gone may be anywhere.
+    let is_there = |p: &u32| *p < first || frame.is_present((p - first) as usize);
+    let points = moving.flat_map(|o| o.first..o.first + o.count).filter(is_there);
+    Aabb::of(points.filter_map(|p| frame.x.get(p as usize)).copied().filter(|p| p.is_finite()))
 }

@@ -560,7 +560,8 @@ pub enum MeasureName {
     /// Height of the free surface of a fluid [length]: the median over upright lines through it, each followed from its
     /// lowest particle up to where less than half of the room is filled.
     Level,
-    /// Volume of a fluid [length³]: its particles times the cube of the spacing.
+    /// Volume [length³]: of a fluid, its particles times the cube of the spacing; of a soft body; of what a closed surface
+    /// encloses.
     Volume,
     /// Particles of all fluids whose path has crossed a surface so far.
     Leaked,
