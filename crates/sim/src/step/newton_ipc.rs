@@ -1,8 +1,8 @@
 //! One step of projected Newton on the incremental potential [Li 2020, IPC; Xie 2023, phase 2 of Eq. 25].
 //!
-//! Every iterate is free of intersections: a direction is cut by the chosen truncation and accepted where it lowers
-//! the objective; where a cut that differs from point to point does not, all points take the same fraction instead,
-//! which is a descent direction for sure. What is prescribed moves first, inside the same guarantee, and goes on
+//! Every iterate is free of intersections: a direction is taken whole where conservative collision detection allows
+//! it, else cut by the chosen truncation, and accepted where it lowers the objective. Where a cut that differs from
+//! point to point does not, all points take the same fraction, which lowers it for sure when it is small. What is prescribed moves first, inside the same guarantee, and goes on
 //! between iterations while it lags.
 
 use super::vbd_dat::{advance_prescribed, ask_prescribed};
@@ -80,6 +80,17 @@ struct Work {
     held_points: Vec<u32>,
     aims: Vec<Progress>,
     touches: Vec<Touch>,
+}
+
+/// How a direction is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// All of it, or the fraction that fits, when the truncation asks for no better.
+    Whole,
+    /// Each point as far as the chosen truncation lets it.
+    EachPoint,
+    /// One fraction for all, halved until the objective falls.
+    Fraction,
 }
 
 /// What a solve minimises beside the solids' own energies, so that a splitting can run it as its second phase.
@@ -327,7 +338,7 @@ impl NewtonIpc {
             if !self.fits(&unknowns) {
                 self.detect_ahead(system, x, &unknowns, report);
             }
-            let (cut, after) = self.descend(system, x, &objective, phase.factor, known, report);
+            let (cut, after) = self.descend(x, &objective, phase.factor, known, report);
             cuts = cuts.plus(cut);
             report.truncated = cut.truncated + cut.bounded;
             known = after;
@@ -377,7 +388,6 @@ impl NewtonIpc {
     /// lowers it.
     fn descend(
         &mut self,
-        system: &System,
         x: &SafePositions,
         objective: &Objective<'_>,
         factor: f64,
@@ -391,39 +401,45 @@ impl NewtonIpc {
         let saved = self.dx.clone();
         let request = Request { moved: points, ..Request::default() };
         let mut increments = self.direction.p.clone();
-        let mut uniform = self.settings.truncation == Truncation::Ccd;
+        // One fraction for all is a descent direction; the chosen truncation has its turn where that is cut short.
+        let mut stage = Stage::Whole;
         let mut cut = Cut::default();
-        for halving in 0..HALVINGS {
+        for _ in 0..HALVINGS {
             let start = Instant::now();
             for (&v, d) in points.iter().zip(&increments) {
                 self.dx.edit()[v as usize] = saved.accepted()[v as usize] + *d;
             }
-            let truncator = if uniform { &mut self.uniform } else { &mut self.truncator };
+            let truncator =
+                if stage == Stage::EachPoint { &mut self.truncator } else { &mut self.uniform };
             let trial = truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-            if halving == 0 {
+            let is_cut = trial.truncated + trial.bounded > 0;
+            report.phases.truncate += start.elapsed().as_secs_f64();
+            if stage == Stage::Whole && is_cut && self.settings.truncation != Truncation::Ccd {
+                stage = Stage::EachPoint;
+                self.dx.clone_from(&saved);
+                continue;
+            }
+            if stage != Stage::Fraction {
                 cut = trial;
             }
             for &v in points {
                 let v = v as usize;
                 self.work.current[v] = self.work.base[v] + self.dx.accepted()[v];
             }
-            let middle = Instant::now();
-            report.phases.truncate += (middle - start).as_secs_f64();
+            let start = Instant::now();
             let after = objective.value(&self.work.current, &weighted, &mut self.work.touches);
-            report.phases.forces += middle.elapsed().as_secs_f64();
+            report.phases.forces += start.elapsed().as_secs_f64();
             if after.sum <= before.sum + ROUNDING * before.scale {
                 return (cut, Some(after));
             }
-            let different = trial.truncated + trial.bounded > 0 && !uniform;
-            uniform = true;
-            if !different {
+            if stage != Stage::EachPoint {
                 for (&v, d) in points.iter().zip(&mut increments) {
                     *d = 0.5 * (self.dx.accepted()[v as usize] - saved.accepted()[v as usize]);
                 }
             }
+            stage = Stage::Fraction;
             self.dx.clone_from(&saved);
         }
-        let _ = system;
         self.place();
         (cut, None)
     }

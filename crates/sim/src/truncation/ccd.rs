@@ -25,8 +25,18 @@ pub(super) fn largest_step(
         .map(|&v| {
             let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
             let mut t = stay_inside(&detection.budget[v as usize], a, p);
-            for (k, _) in detection.planes_of(v) {
+            for (k, slot) in detection.planes_of(v) {
                 let plane = &detection.planes[k];
+                // Points stay within L, the longest proposal, of where they were detected: the pair begins with at
+                // most g + 2L and keeps at least g − 2L, which is its share (1−γ) of that. Wider ones follow.
+                if 4.0 * dx.longest() <= gamma * plane.gap {
+                    break;
+                }
+                // Each pair once, by the first of its points that moves.
+                let moves = |w: u32| dx.accepted()[w as usize] != dx.proposed()[w as usize];
+                if plane.points[..slot].iter().any(|&w| moves(w)) {
+                    continue;
+                }
                 let q = plane.points.map(|w| w as usize);
                 let start = q.map(|w| x[w] + dx.accepted()[w]);
                 let step = q.map(|w| dx.proposed()[w] - dx.accepted()[w]);
