@@ -1,6 +1,6 @@
 //! Times the fluid phase: a conjugate gradient iteration, the freezing of a step, and a dam break in an analytic box.
 //!
-//! `cargo run --release -p littoral-sim --example bench_fluid [dam]`
+//! `cargo run --release -p littoral-sim --example bench_fluid [kernels | dam [CELLS COURANT VOLUME_ERROR SECONDS]]`
 //!
 //! Prints processor time, which other programs disturb less than wall time: nanoseconds per particle and iteration
 //! on one and two threads (everything in an iteration, not the two passes of the Hessian alone), nanoseconds per
@@ -20,6 +20,16 @@ fn cpu() -> f64 {
     let after_name = text.rsplit(") ").next().unwrap_or_default();
     let ticks = |k: usize| after_name.split(' ').nth(k).and_then(|n| n.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Processor time of all threads of this process [s], to the nanosecond where the system tells.
+fn cpu_exact() -> f64 {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let time = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(path.join("schedstat")).unwrap_or_default();
+        text.split(' ').next().and_then(|n| n.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
+    };
+    tasks.map(|task| time(task.path())).sum()
 }
 
 fn lattice(dx: f64, count: [usize; 3]) -> Vec<Vec3> {
@@ -99,25 +109,29 @@ fn walls_of(inside: &Aabb, x: &[Vec3], support: f64) -> Vec<Wall> {
     walls
 }
 
-/// A column a × a × 2a in a tank 4a × a × 3a, free slip.
-fn dam_break(cells: usize, seconds: f64) {
+/// A column a × a × 2a in a tank 4a × a × 3a, free slip, with steps of `courant` spacings and at most 5 ms, and a
+/// stiffness for `volume_error` at rest.
+fn dam_break(cells: usize, courant: f64, volume_error: f64, seconds: f64) {
     let a = 0.5;
     let dx = a / cells as f64;
     let mut x = lattice(dx, [cells, cells, 2 * cells]);
     let n = x.len();
     let inside = Aabb { min: Vec3::ZERO, max: Vec3::new(4.0 * a, a, 3.0 * a) };
-    let stiffness = stiffness_for(0.01, 1000.0, G, 2.0 * a, 0.0);
+    let stiffness = stiffness_for(volume_error, 1000.0, G, 2.0 * a, 0.0);
     let water = FluidMaterial { density: 1000.0, viscosity: 1e-6, stiffness };
     let mut fluid = Fluid::new(dx, 2.0, vec![water], vec![0; n]).unwrap();
     let mut v = vec![Vec3::ZERO; n];
     let mut push = vec![Vec3::ZERO; n];
     let (mut time, mut steps, mut iterations, mut fill_max) = (0.0, 0, 0, 0.0_f64);
+    let (mut preparing, mut solving) = (0.0, 0.0);
     let mut next_line = 0.1 * seconds;
     let from = cpu();
     while time < seconds {
-        let h = StepLimits::default().step(dx, &v, G).min(seconds - time + 1e-9);
+        let h = StepLimits { courant, ..StepLimits::default() }.step(dx, &v, G).min(seconds - time + 1e-9);
         let walls = walls_of(&inside, &x, fluid.support());
+        let start = cpu_exact();
         fluid.prepare(&x, h, &[], &walls, None);
+        preparing += cpu_exact() - start;
         let k = stiffness * dx;
         let close = walls.iter().filter(|w| w.distance < 0.5 * dx);
         let link = |w: &Wall| {
@@ -127,7 +141,9 @@ fn dam_break(cells: usize, seconds: f64) {
         let links: Vec<Link> = close.map(link).collect();
         let x_hat: Vec<Vec3> = (0..n).map(|i| x[i] + h * v[i] - h * h * G * Vec3::Z).collect();
         let warm: Vec<Vec3> = push.iter().map(|a| h * h * *a).collect();
+        let start = cpu_exact();
         let solution = fluid.solve(&x_hat, &[], &links, &warm, &SolveSettings::default());
+        solving += cpu_exact() - start;
         for i in 0..n {
             // A bare projection in place of the contact phase: this is about the fluid's cost.
             let p = solution.x[i].clamp(inside.min + 0.01 * dx, inside.max - 0.01 * dx);
@@ -156,11 +172,15 @@ fn dam_break(cells: usize, seconds: f64) {
         }
     }
     let spent = cpu() - from;
+    let per_step = |seconds: f64| seconds / f64::from(steps) / n as f64 * 1e6;
     println!(
-        "dam break, {n} particles: {:.2} cpu s per simulated s, {steps} steps, {:.1} iterations a step, {:.2} µs a particle-step",
+        "dam break, {n} particles, Courant {courant}, volume error {volume_error}: {:.2} cpu s per simulated s, {steps} steps, \
+         {:.1} iterations a step, {:.2} µs a particle-step, of which prepare {:.2} and solve {:.2}",
         spent / seconds,
         f64::from(iterations) / f64::from(steps),
-        spent / f64::from(steps) / n as f64 * 1e6,
+        per_step(spent),
+        per_step(preparing),
+        per_step(solving),
     );
 }
 
@@ -175,8 +195,10 @@ fn main() {
         }
     }
     if only.as_deref() != Some("kernels") {
-        for (cells, seconds) in [(14, 1.0), (22, 1.0)] {
-            dam_break(cells, seconds);
+        let number = |k: usize, default: f64| std::env::args().nth(k).map_or(default, |a| a.parse().unwrap());
+        let sizes = if std::env::args().len() > 2 { vec![number(2, 22.0)] } else { vec![14.0, 22.0] };
+        for cells in sizes {
+            dam_break(cells as usize, number(3, 0.4), number(4, 0.01), number(5, 1.0));
         }
     }
 }
