@@ -99,8 +99,12 @@ fn newton_converges_quadratically_where_nothing_touches() {
 fn newton_and_block_descent_have_the_same_minimiser() {
     for scene in [swinging_block as fn(SolverSettings) -> Simulation, hanging_sheet] {
         let mut exact = scene(newton());
-        let descent =
-            SolverSettings { method: Method::Vbd, step: Some(H), iterations: 4000, ..SolverSettings::default() };
+        let descent = SolverSettings {
+            method: Method::Vbd,
+            step: Some(H),
+            iterations: 4000,
+            ..SolverSettings::default()
+        };
         let mut converged = scene(descent);
         for sim in [&mut exact, &mut converged] {
             sim.step(H);
@@ -130,7 +134,8 @@ fn conjugate_gradients_give_the_same_step_as_the_factorisation() {
 
 /// Two blocks fly at each other in empty space and bounce.
 fn collision(settings: SolverSettings) -> Simulation {
-    let mut scene = SceneBuilder::new(settings, ContactSettings { friction: 0.4, ..ContactSettings::default() });
+    let mut scene =
+        SceneBuilder::new(settings, ContactSettings { friction: 0.4, ..ContactSettings::default() });
     scene.gravity = Vec3::ZERO;
     for (k, side) in [-1.0, 1.0].into_iter().enumerate() {
         let mut place = named(["left", "right"][k]);
@@ -222,7 +227,8 @@ fn a_sliding_block_stops_where_coulomb_says() {
 /// A sheet between a ball from above and the ground, with a plate that pushes from the side: everything at once.
 fn crush(truncation: Truncation, iterations: u32) -> Simulation {
     let settings = SolverSettings { truncation, iterations, ..newton() };
-    let mut scene = SceneBuilder::new(settings, ContactSettings { radius: 4e-3, ..ContactSettings::default() });
+    let mut scene =
+        SceneBuilder::new(settings, ContactSettings { radius: 4e-3, ..ContactSettings::default() });
     let mut place = named("sheet");
     place.velocity = Vec3::new(0.0, 0.0, -3.0);
     let sheet = moved(shapes::grid([0.3, 0.3], [12, 12]), |p| p + Vec3::new(0.0, 0.0, 0.03));

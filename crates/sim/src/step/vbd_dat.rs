@@ -80,6 +80,8 @@ struct Work {
     margin: Vec<f64>,
     /// Length of each point's last uncut move [m].
     last_move: Vec<f64>,
+    /// Length of each point's next move, as far as can be told [m].
+    next_move: Vec<f64>,
     /// Position of the frame: safe position plus frame translation [m].
     base: Vec<Vec3>,
     /// Current positions: base plus accepted displacement [m].
@@ -250,6 +252,8 @@ impl VbdDat {
         }
         work.last_move.clear();
         work.last_move.resize(n, 0.0);
+        work.next_move.clear();
+        work.next_move.resize(n, 0.0);
         self.rigid.begin(system, &self.work.held);
         if self.settings.tempered {
             self.temper_guess(system, x.as_slice(), h);
@@ -369,7 +373,7 @@ impl VbdDat {
         work.margin.clear();
         for v in 0..work.wanted.len() {
             let moving = system.mass[v] > 0.0 && !work.held[v];
-            work.margin.push(if moving { least.max(MOVE_MARGIN * work.last_move[v]) } else { 0.0 });
+            work.margin.push(if moving { least.max(MOVE_MARGIN * work.next_move[v]) } else { 0.0 });
         }
         self.detect(system, x, h, report);
         if self.work.held_points.is_empty() {
@@ -566,9 +570,16 @@ impl VbdDat {
     fn truncate_color(&mut self, x: &SafePositions, color: &[u32]) -> Cut {
         let request = Request { moved: color, metric: &self.work.metric, ..Request::default() };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-        for &v in color {
+        for (k, &v) in color.iter().enumerate() {
             let i = v as usize;
+            let before = self.work.current[i];
             self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
+            // What a plane stopped would be stopped by its successor, too: no room is needed for the rest of the way.
+            self.work.next_move[i] = if self.truncator.stopped_by_plane(k) {
+                self.work.current[i].distance(before)
+            } else {
+                self.work.last_move[i]
+            };
         }
         cut
     }

@@ -175,6 +175,11 @@ impl Truncator {
         self.accept(dx, request.moved)
     }
 
+    /// Whether a plane cut the `k`-th of the points moved last.
+    pub fn stopped_by_plane(&self, k: usize) -> bool {
+        self.outcomes.get(k).is_some_and(|o| o.by_plane)
+    }
+
     fn run(&mut self, dx: &Displacement, moved: &[u32], cut: impl Fn(u32, Vec3) -> Outcome + Sync) {
         moved
             .par_iter()
