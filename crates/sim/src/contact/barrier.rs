@@ -94,14 +94,8 @@ impl Closest {
     fn new(weights: [f64; 4], r: Vec3, free: &[(Vec3, [f64; 4])]) -> Self {
         let distance = r.length();
         let normal = if distance > 0.0 { r / distance } else { Vec3::ZERO };
-        let mut c = Closest {
-            weights,
-            normal,
-            distance,
-            free: 0,
-            tangents: [Vec3::ZERO; 2],
-            slides: [[0.0; 4]; 2],
-        };
+        let mut c =
+            Closest { weights, normal, distance, free: 0, tangents: [Vec3::ZERO; 2], slides: [[0.0; 4]; 2] };
         // QR of the two columns ∂r/∂α.
         for &(along, slide) in free {
             let (mut e, mut w) = (along, slide);
@@ -197,7 +191,8 @@ impl Closest {
         for k in 0..self.free {
             let (t, s) = (self.tangents[k], &self.slides[k]);
             rest -= outer(t, t);
-            sum += outer(n, t) * (s[i] * w[j]) + outer(t, n) * (w[i] * s[j]) + outer(n, n) * (d * s[i] * s[j]);
+            sum +=
+                outer(n, t) * (s[i] * w[j]) + outer(t, n) * (w[i] * s[j]) + outer(n, n) * (d * s[i] * s[j]);
         }
         (sum - rest * (w[i] * w[j] / d)) * scale
     }
@@ -336,9 +331,8 @@ impl<const N: usize> Barrier<N> {
             // straight + √(straight² + cross²) without cancellation.
             let e = cross * cross / (straight.hypot(cross) - straight);
             let scale = (e / (e * e + cross * cross)).sqrt();
-            let arms: [Vec3; N] = std::array::from_fn(|i| {
-                (scale * e / of_c) * arm_c[i] + (scale * cross / of_d) * arm_d[i]
-            });
+            let arms: [Vec3; N] =
+                std::array::from_fn(|i| (scale * e / of_c) * arm_c[i] + (scale * cross / of_d) * arm_d[i]);
             for i in 0..N {
                 for j in 0..N {
                     h[i][j] += outer(arms[i], arms[j]);

@@ -130,7 +130,8 @@ impl BarrierModel {
 fn own_ranges(contact: &ContactModel, geometry: &Geometry) -> Vec<f64> {
     let (x, radius) = (&contact.rest, contact.radius);
     let boxes: Vec<Aabb> = x.iter().map(|&p| Aabb::point(p).inflated(0.5 * radius)).collect();
-    let query = Query { x, boxes: &boxes, reach: &vec![0.0; x.len()], offset: radius, active: &geometry.active };
+    let query =
+        Query { x, boxes: &boxes, reach: &vec![0.0; x.len()], offset: radius, active: &geometry.active };
     let (mut points, mut edges) = (Vec::new(), Vec::new());
     BroadPhase::new(&geometry.surface, x.len()).detect(&geometry.surface, &query, &mut points, &mut edges);
     let mut ranges = vec![radius; x.len()];
@@ -200,8 +201,7 @@ impl Barriers {
         let triangles = &self.triangles[first..];
         let mut edges: Vec<u32> = triangles.iter().flat_map(|t| t.1).collect();
         edges.sort_unstable();
-        let mut corners: Vec<(u32, f64)> =
-            triangles.iter().flat_map(|t| t.0).map(|w| (w, -1.0)).collect();
+        let mut corners: Vec<(u32, f64)> = triangles.iter().flat_map(|t| t.0).map(|w| (w, -1.0)).collect();
         for same in edges.chunk_by(|a, b| a == b).filter(|s| s.len() > 1) {
             let (edge, shared) = (same[0], same.len() as f64 - 1.0);
             let ends = ends[edge as usize];

@@ -74,8 +74,7 @@ impl LaggedFriction {
         let (u, e, n) = (Self::slip(slide, x, x_n), self.epsilon, slide.normal);
         let y = u.length();
         // f₁/y, and f₁′ along the slip.
-        let (over, along) =
-            if y < e { ((2.0 - y / e) / e, 2.0 / e * (1.0 - y / e)) } else { (1.0 / y, 0.0) };
+        let (over, along) = if y < e { ((2.0 - y / e) / e, 2.0 / e * (1.0 - y / e)) } else { (1.0 / y, 0.0) };
         let mut h = (Mat3::IDENTITY - outer(n, n)) * over;
         if y > 0.0 {
             h += outer(u, u) * ((along - over) / (y * y));

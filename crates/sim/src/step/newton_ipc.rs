@@ -409,8 +409,7 @@ impl NewtonIpc {
             for (&v, d) in points.iter().zip(&increments) {
                 self.dx.edit()[v as usize] = saved.accepted()[v as usize] + *d;
             }
-            let truncator =
-                if stage == Stage::EachPoint { &mut self.truncator } else { &mut self.uniform };
+            let truncator = if stage == Stage::EachPoint { &mut self.truncator } else { &mut self.uniform };
             let trial = truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             let is_cut = trial.truncated + trial.bounded > 0;
             report.phases.truncate += start.elapsed().as_secs_f64();
@@ -448,18 +447,20 @@ impl NewtonIpc {
     fn lagging(&self, system: &System, state: &Snapshot) -> bool {
         let tolerance = LAG * system.contact.radius();
         let sets = system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)).zip(&self.work.aims);
-        sets.filter(|((set, _), _)| set.acts(state.time) && set.top_speed > 0.0).any(|((set, memory), aim)| {
-            if set.rigid {
-                let now = Progress::read(memory);
-                now.clock + f64::EPSILON * aim.clock < aim.clock
-                    || now.pose.0.distance(aim.pose.0) > tolerance
-            } else {
-                // Pins move on straight ways: what is left is the way to the target.
-                set.points.iter().enumerate().any(|(k, &v)| {
-                    self.work.current[v as usize].distance(set.target(k, aim.clock)) > tolerance
-                })
-            }
-        })
+        sets.filter(|((set, _), _)| set.acts(state.time) && set.top_speed > 0.0).any(
+            |((set, memory), aim)| {
+                if set.rigid {
+                    let now = Progress::read(memory);
+                    now.clock + f64::EPSILON * aim.clock < aim.clock
+                        || now.pose.0.distance(aim.pose.0) > tolerance
+                } else {
+                    // Pins move on straight ways: what is left is the way to the target.
+                    set.points.iter().enumerate().any(|(k, &v)| {
+                        self.work.current[v as usize].distance(set.target(k, aim.clock)) > tolerance
+                    })
+                }
+            },
+        )
     }
 }
 

@@ -38,11 +38,8 @@ fn point_triangle(random: &mut Random) -> (Barrier<4>, [Vec3; 4]) {
     let size = random.log_between(1e-3, 1.0);
     pair(random, Pair::PointTriangle, size, |random, gap| {
         let height = size * random.log_between(0.05, 1.2);
-        let corners = [
-            Vec3::ZERO,
-            Vec3::new(size, 0.0, 0.0),
-            Vec3::new(size * random.between(-0.3, 1.3), height, 0.0),
-        ];
+        let corners =
+            [Vec3::ZERO, Vec3::new(size, 0.0, 0.0), Vec3::new(size * random.between(-0.3, 1.3), height, 0.0)];
         let (u, v) = (random.between(0.05, 0.45), random.between(0.05, 0.45));
         let foot = corners[0] * (1.0 - u - v) + corners[1] * u + corners[2] * v;
         [foot + Vec3::new(0.0, 0.0, gap), corners[0], corners[1], corners[2]]

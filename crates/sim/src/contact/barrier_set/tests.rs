@@ -99,7 +99,8 @@ fn a_box_counts_once_at_its_faces_edges_and_corners() {
     let mut over = Over::new(&shapes::cuboid([1.0; 3], [3, 3, 3]));
     let mut random = Random::new(4);
     for _ in 0..300 {
-        let on = Vec3::from_array([0; 3].map(|_| random.between(-0.7, 0.7))).clamp(Vec3::splat(-0.5), Vec3::splat(0.5));
+        let on = Vec3::from_array([0; 3].map(|_| random.between(-0.7, 0.7)))
+            .clamp(Vec3::splat(-0.5), Vec3::splat(0.5));
         if on.abs().max_element() < 0.5 {
             continue;
         }
@@ -108,7 +109,10 @@ fn a_box_counts_once_at_its_faces_edges_and_corners() {
         let d = random.between(0.02, 0.19);
         let energy = over.energy(on + d * away);
         let expected = 5.0 * RADIUS * value(d, RADIUS);
-        assert!((energy - expected).abs() < 1e-10 * expected.max(1e-3), "{energy} against {expected} at {on}");
+        assert!(
+            (energy - expected).abs() < 1e-10 * expected.max(1e-3),
+            "{energy} against {expected} at {on}"
+        );
     }
 }
 
