@@ -81,10 +81,10 @@ fn scene() -> Result<Simulation, SceneError> {
         SolverSettings { method: Method::Newton, step: Some(H), iterations: 30, ..SolverSettings::default() };
     let mut scene = SceneBuilder::new(settings, ContactSettings::default());
     for (k, turn) in [0.0_f64, 0.5].into_iter().enumerate() {
-        let mut mesh = shapes::tet_cuboid([0.16, 0.16, 0.08], [8, 8, 4]);
+        let mut mesh = shapes::tet_cuboid([0.16, 0.16, 0.08], [8, 8, 2]);
         for v in &mut mesh.vertices {
             let (s, c) = turn.sin_cos();
-            *v = Vec3::new(c * v.x - s * v.y, s * v.x + c * v.y, v.z + 0.043 + 0.083 * k as f64);
+            *v = Vec3::new(c * v.x - s * v.y, s * v.x + c * v.y, v.z + 0.042 + 0.083 * k as f64);
         }
         let name = ["below", "above"][k].into();
         let place = Placement { name, velocity: Vec3::new(0.2 * k as f64, 0.0, 0.0), ..Placement::default() };

@@ -57,6 +57,10 @@ pub enum Pair {
     PointTriangle,
     /// Two edges.
     EdgeEdge,
+    /// Of two edges, the end in this slot and the other edge.
+    EndEdge(u8),
+    /// Of two edges, the ends in these slots, one of each.
+    EndEnd(u8, u8),
 }
 
 impl Pair {
@@ -66,7 +70,16 @@ impl Pair {
         match self {
             Pair::PointPoint => 2,
             Pair::PointEdge => 3,
-            Pair::PointTriangle | Pair::EdgeEdge => 4,
+            Pair::PointTriangle | Pair::EdgeEdge | Pair::EndEdge(_) | Pair::EndEnd(..) => 4,
+        }
+    }
+
+    /// Number of points on side A.
+    #[inline]
+    pub fn side_a(self) -> usize {
+        match self {
+            Pair::PointPoint | Pair::PointEdge | Pair::PointTriangle => 1,
+            Pair::EdgeEdge | Pair::EndEdge(_) | Pair::EndEnd(..) => 2,
         }
     }
 }
@@ -155,6 +168,28 @@ impl Closest {
                     (false, true) => Self::new(w, r, &[along_b]),
                     (false, false) => Self::new(w, r, &[]),
                 }
+            }
+            Pair::EndEdge(k) => {
+                let k = k as usize;
+                let on_a = k < 2;
+                let (from, to) = if on_a { (2, 3) } else { (0, 1) };
+                let c = closest_point_edge(p[k], p[from], p[to]);
+                // Weights are positive on side A.
+                let sign = if on_a { 1.0 } else { -1.0 };
+                let (mut w, mut slide) = ([0.0; 4], [0.0; 4]);
+                w[k] = sign;
+                w[from] = sign * (c.t - 1.0);
+                w[to] = -sign * c.t;
+                (slide[from], slide[to]) = (sign, -sign);
+                let free = usize::from(c.region == EdgeRegion::Interior);
+                let slides = [(sign * (p[from] - p[to]), slide)];
+                Self::new(w, sign * (p[k] - c.point), &slides[..free])
+            }
+            Pair::EndEnd(a, b) => {
+                let (a, b) = (a as usize, b as usize);
+                let mut w = [0.0; 4];
+                (w[a], w[b]) = (1.0, -1.0);
+                Self::new(w, p[a] - p[b], &[])
             }
         }
     }

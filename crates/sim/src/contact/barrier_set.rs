@@ -9,8 +9,10 @@
 //! the point is, and is as smooth as each distance: it is the number of separate pieces of the surface within reach.
 //! A point of a shell is met from both sides alike.
 //!
-//! *Edges against edges* add a third of that strength each, a vertex having three edges to its name; nearly parallel
-//! pairs fade out.
+//! *Edges against edges* add a third of that strength each, a vertex having three edges to its name, in the same way:
+//! E = κA [b̄(d) − Σ b̄(d of an end and the other edge) + Σ b̄(d of two ends)], times the mollifier. Where the closest
+//! point is an end this vanishes, and the point's own sum acts alone: surfaces that lie flat on each other feel edges
+//! only where they cross.
 //!
 //! Within one object, ranges end below the distances at rest.
 
@@ -235,13 +237,14 @@ impl Barriers {
             })
             .collect();
         found.iter().for_each(|f| out.extend_from_slice(f));
-        let pairs = self.edge_pairs.par_iter().with_min_len(512);
-        out.par_extend(pairs.filter_map(|e| {
-            let p = e.points.map(|v| x[v as usize]);
-            let d_sq = closest_edge_edge(p[0], p[1], p[2], p[3]).distance_sq;
-            let acts = d_sq < e.barrier.range * e.barrier.range;
-            acts.then_some(Touch { points: e.points, barrier: e.barrier })
-        }));
+        let pairs = self.edge_pairs.par_iter().with_min_len(256);
+        let found: Vec<Vec<Touch>> = pairs
+            .fold_chunks(256, Vec::new, |mut found, e| {
+                touch_edges(e, x, &mut found);
+                found
+            })
+            .collect();
+        found.iter().for_each(|f| out.extend_from_slice(f));
     }
 
     fn touch_group(&self, k: usize, x: &[Vec3], features: &mut Features, found: &mut Vec<Touch>) {
@@ -326,6 +329,50 @@ impl Features {
         match self.corners.iter_mut().find(|c| c.0 == w) {
             Some(c) => c.1 += count,
             None => self.corners.push((w, count)),
+        }
+    }
+}
+
+/// What acts between two edges: each of their nine features as often as it counts.
+fn touch_edges(edges: &Edges, x: &[Vec3], found: &mut Vec<Touch>) {
+    let p = edges.points.map(|v| x[v as usize]);
+    let reach = edges.barrier.range * edges.barrier.range;
+    let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
+    if c.distance_sq >= reach {
+        return;
+    }
+    let (mut whole, mut at_end, mut at_ends) = (0.0, [0.0; 4], [[0.0; 2]; 2]);
+    match (c.region_a, c.region_b) {
+        (EdgeRegion::Interior, EdgeRegion::Interior) => whole += 1.0,
+        (EdgeRegion::Vertex(i), EdgeRegion::Interior) => at_end[i as usize] += 1.0,
+        (EdgeRegion::Interior, EdgeRegion::Vertex(j)) => at_end[2 + j as usize] += 1.0,
+        (EdgeRegion::Vertex(i), EdgeRegion::Vertex(j)) => at_ends[i as usize][j as usize] += 1.0,
+    }
+    for k in 0..4 {
+        let (a, b) = if k < 2 { (2, 3) } else { (0, 1) };
+        let c = closest_point_edge(p[k], p[a], p[b]);
+        if c.distance_sq < reach {
+            match c.region {
+                EdgeRegion::Interior => at_end[k] -= 1.0,
+                EdgeRegion::Vertex(j) if k < 2 => at_ends[k][j as usize] -= 1.0,
+                EdgeRegion::Vertex(i) => at_ends[i as usize][k - 2] -= 1.0,
+            }
+        }
+    }
+    let mut push = |pair, count: f64| {
+        if count != 0.0 {
+            let barrier = Barrier { pair, strength: count * edges.barrier.strength, ..edges.barrier };
+            found.push(Touch { points: edges.points, barrier });
+        }
+    };
+    push(Pair::EdgeEdge, whole);
+    for k in 0..4 {
+        push(Pair::EndEdge(k as u8), at_end[k]);
+    }
+    for i in 0..2 {
+        for j in 0..2 {
+            let within = p[i].distance_squared(p[2 + j]) < reach;
+            push(Pair::EndEnd(i as u8, 2 + j as u8), at_ends[i][j] + f64::from(u8::from(within)));
         }
     }
 }

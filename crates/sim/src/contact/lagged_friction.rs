@@ -36,7 +36,7 @@ impl LaggedFriction {
         self.epsilon = epsilon;
         self.list.clear();
         self.list.extend(touches.iter().filter_map(|t| {
-            let split = if t.barrier.pair == super::barrier::Pair::EdgeEdge { 2 } else { 1 };
+            let split = t.barrier.pair.side_a();
             let side = |k: usize| contact.friction[contact.object[t.points[k] as usize] as usize];
             let mu = (side(0) * side(split)).sqrt();
             let (closest, force) = t.barrier.pull(&t.gather(x_n));

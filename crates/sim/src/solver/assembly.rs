@@ -88,7 +88,7 @@ fn add_term<P: Potential<N>, const N: usize>(
     gradient: &mut [Vec3],
     matrix: &mut BlockMatrix,
 ) {
-    let mut results: Vec<([Vec3; N], [[Mat3; N]; N])> = Vec::new();
+    let mut results: Vec<([Vec3; N], [Mat3; PAIRS])> = Vec::new();
     for first in (0..term.len()).step_by(CHUNK) {
         let end = term.len().min(first + CHUNK);
         (first..end)
@@ -96,21 +96,36 @@ fn add_term<P: Potential<N>, const N: usize>(
             .with_min_len(64)
             .map(|e| {
                 let p = term.gather(x, e);
-                (term.elements[e].gradient(&p), term.elements[e].hessian_psd(&p))
+                (term.elements[e].gradient(&p), lower(&term.elements[e].hessian_psd(&p)))
             })
             .collect_into_vec(&mut results);
         for (e, (g, h)) in (first..end).zip(&results) {
             for (&v, g) in term.points[e].iter().zip(g) {
                 gradient[v as usize] += *g;
             }
-            let mut places = places[e].iter();
-            for (i, row) in h.iter().enumerate() {
-                for (block, &place) in row[..=i].iter().zip(&mut places) {
-                    matrix.add_at(place, block);
-                }
+            // Semidefinite: without a diagonal there is nothing.
+            if (0..N).all(|i| h[i * (i + 3) / 2] == Mat3::ZERO) {
+                continue;
+            }
+            for (block, &place) in h.iter().zip(&places[e]) {
+                matrix.add_at(place, block);
             }
         }
     }
+}
+
+/// The blocks (i, j), i ≥ j, row by row; zero behind them.
+#[inline]
+fn lower<const N: usize>(h: &[[Mat3; N]; N]) -> [Mat3; PAIRS] {
+    let mut packed = [Mat3::ZERO; PAIRS];
+    let mut k = 0;
+    for (i, row) in h.iter().enumerate() {
+        for block in &row[..=i] {
+            packed[k] = *block;
+            k += 1;
+        }
+    }
+    packed
 }
 
 /// Energy of all elements [J] at `x` [m], summed in their order.

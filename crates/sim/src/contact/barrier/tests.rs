@@ -58,6 +58,17 @@ fn edges(random: &mut Random, sine: impl Fn(&mut Random) -> f64) -> (Barrier<4>,
     })
 }
 
+/// The features of two edges that lie aside of each other.
+fn of_edges(random: &mut Random) -> (Barrier<4>, [Vec3; 4]) {
+    let (mut barrier, x) = if random.chance(0.5) { edge_edge(random) } else { mollified(random) };
+    let slot = (random.unit() * 4.0) as u8;
+    barrier.pair =
+        if random.chance(0.5) { Pair::EndEdge(slot) } else { Pair::EndEnd(slot % 2, 2 + slot / 2) };
+    let d = Closest::of(barrier.pair, &x).distance;
+    barrier.range = d / random.between(0.1, 0.9);
+    (barrier, x)
+}
+
 fn edge_edge(random: &mut Random) -> (Barrier<4>, [Vec3; 4]) {
     edges(random, |r| r.between(0.2, 1.0))
 }
@@ -86,6 +97,11 @@ fn point_triangle_barrier_is_sound() {
 #[test]
 fn edge_edge_barrier_is_sound() {
     check(1000, SOUND, edge_edge);
+}
+
+#[test]
+fn barriers_of_the_ends_of_edges_are_sound() {
+    check(1000, SOUND, of_edges);
 }
 
 #[test]

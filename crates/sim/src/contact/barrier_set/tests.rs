@@ -141,3 +141,28 @@ fn the_energy_in_a_groove_has_no_jumps() {
         before = Some(energy);
     }
 }
+
+///   a ──────        edges 0.1 apart: crossing in the middle they act, past the end they do not
+///       │ b
+#[test]
+fn edges_act_where_they_cross_and_fade_towards_their_ends() {
+    let barrier = Barrier { pair: Pair::EdgeEdge, strength: 1.0, range: 0.2, epsilon: 1e-3 };
+    let edges = Edges { points: [0, 1, 2, 3], barrier };
+    let energy = |along: f64| -> f64 {
+        let x = [Vec3::ZERO, Vec3::X, Vec3::new(along, -0.5, 0.1), Vec3::new(along, 0.5, 0.1)];
+        let mut touches = Vec::new();
+        touch_edges(&edges, &x, &mut touches);
+        touches.iter().map(|t| t.value(&x)).sum()
+    };
+    let full = value(0.1, 0.2);
+    assert!((energy(0.5) - full).abs() < 1e-15 * full.max(1.0));
+    assert_eq!(energy(-0.01), 0.0);
+    let mut before = 0.0;
+    for k in 0..=3000 {
+        let now = energy(1e-4 * f64::from(k));
+        // The slope nowhere exceeds that of the barrier at the gap.
+        assert!(now >= -1e-15 && (now - before).abs() < 1e-4 * 2.0, "{before} to {now} at {k}");
+        before = now;
+    }
+    assert!((before - full).abs() < 1e-12);
+}
