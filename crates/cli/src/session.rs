@@ -11,7 +11,7 @@ use littoral_io::report::{Counts, Expectation, Report};
 use littoral_io::run_folder::RunFolder;
 use littoral_io::scene::Seen;
 use littoral_io::stats::StatsWriter;
-use littoral_sim::report::{FluidReport, StepReport, Verdict};
+use littoral_sim::report::{StepReport, Verdict};
 use std::time::{Duration, Instant};
 
 /// A killed run loses at most this much work. Writing costs about as much as a frame, so every few seconds is cheap.
@@ -181,7 +181,7 @@ impl Session {
             let step = self.step_number();
             let frame_done = self.scene.pace.has_reached(&self.scene.sim, self.frame + 1);
             self.frame += u64::from(frame_done);
-            self.measure_expectations(last.fluid.as_ref());
+            self.measure_expectations(Some(&last));
             let referee = if self.plan.strict || frame_done { Some(self.judge()) } else { None };
             self.stats.row(step, &last, referee)?;
             if frame_done {
@@ -229,13 +229,14 @@ impl Session {
 
     /// Measures what the scene expects of this very step. What it expects of its end it expects of its own end, not of where
     /// `--frames` stops it.
-    fn measure_expectations(&mut self, fluid: Option<&FluidReport>) {
+    fn measure_expectations(&mut self, last: Option<&StepReport>) {
         let LoadedScene { pace, sim, frames, .. } = &self.scene;
         let is_over = self.frame >= *frames;
-        let seen = Seen {
-            last: fluid.copied().unwrap_or_default(),
-            leaked: self.tally.certificate.particles_leaked.unwrap_or(0),
-        };
+        let mut seen = Seen::default();
+        if let Some(last) = last {
+            seen.step(last);
+        }
+        seen.leaked = self.tally.certificate.particles_leaked.unwrap_or(0);
         for (expected, told) in self.scene.expectations.iter().zip(&mut self.report.expectations) {
             let is_due = is_over || expected.time.is_some_and(|time| pace.has_passed(sim, time));
             if is_due && told.met.is_none() {

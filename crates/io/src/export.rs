@@ -234,7 +234,7 @@ mod tests {
             let (read, _) = read_mesh(&path, &IntakeOptions::default()).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(read.vertices, frame.x[..7], "{format:?}");
             assert_eq!(read.tets.len(), usize::from(format == MeshFormat::Vtk), "{format:?}");
-            assert_eq!(read.surface_triangles().len(), 5, "{format:?}");
+            assert_eq!(read.surface().triangles.len(), 5, "{format:?}");
             assert!(FORMATS.iter().any(|f| f.extension == format.extension()));
             std::fs::remove_file(&path).unwrap();
         }

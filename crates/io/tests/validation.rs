@@ -21,8 +21,7 @@ fn run(name: &str, sets: &[&str]) -> Vec<String> {
         if frame < scene.frames() {
             while !pace.has_reached(&sim, u64::from(frame) + 1) {
                 let report = sim.step(pace.next_step(&sim, u64::from(frame) + 1));
-                seen.last = report.fluid.unwrap_or_default();
-                seen.leaked += u64::from(seen.last.leaked);
+                seen.step(&report);
             }
             assert_eq!(seen.leaked, 0, "{name}: frame {frame}");
             let verdict = sim.judge();

@@ -3,19 +3,31 @@
 use super::check::{copy_names, objects};
 use super::frame::Frame;
 use super::spec::{MeasureName, Scene};
+use littoral_geom::math::Vec3;
 use littoral_sim::measure::{Axis, Measure, measure};
 use littoral_sim::model::ObjectKind;
-use littoral_sim::report::FluidReport;
+use littoral_sim::report::{FluidReport, StepReport};
 use littoral_sim::simulation::Simulation;
 use std::fmt;
 
 /// What a run has seen of its fluids that no state tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// What the last step did.
     pub last: FluidReport,
+    /// Force on each object in the last step [N]; empty before the first.
+    pub forces: Vec<Vec3>,
     /// Leaked particles so far.
     pub leaked: u64,
+}
+
+impl Seen {
+    /// Adds a step.
+    pub fn step(&mut self, report: &StepReport) {
+        self.last = report.fluid.unwrap_or_default();
+        self.leaked += u64::from(self.last.leaked);
+        self.forces.clone_from(&report.fluid_forces);
+    }
 }
 
 /// Something that must be true of one object at one time. Numbers are in the units and axes of the file.
@@ -48,6 +60,12 @@ impl Expectation {
             let axis = [Axis::X, Axis::Y, Axis::Z][axis];
             sign * length(if sign > 0.0 { positive(axis) } else { negative(axis) })
         };
+        let force = |axis: usize| {
+            let (axis, sign) = self.frame.axis(axis);
+            let index = sim.objects().iter().position(|o| o.name == self.object);
+            let force = index.and_then(|i| seen.forces.get(i)).copied().unwrap_or(Vec3::ZERO);
+            sign * force[axis]
+        };
         match self.measure {
             MeasureName::MinX => coordinate(0, Measure::Min, Measure::Max),
             MeasureName::MinY => coordinate(1, Measure::Min, Measure::Max),
@@ -72,6 +90,9 @@ impl Expectation {
             MeasureName::Leaked => wet(seen.leaked as f64),
             MeasureName::CompressionMean => wet(seen.last.compression_mean),
             MeasureName::CompressionMax => wet(seen.last.compression_max),
+            MeasureName::FluidForceX => force(0),
+            MeasureName::FluidForceY => force(1),
+            MeasureName::FluidForceZ => force(2),
             MeasureName::VolumeError => wet(seen.last.volume_error),
         }
     }
@@ -130,6 +151,9 @@ impl MeasureName {
             MeasureName::Leaked => "leaked",
             MeasureName::CompressionMean => "compression_mean",
             MeasureName::CompressionMax => "compression_max",
+            MeasureName::FluidForceX => "fluid_force_x",
+            MeasureName::FluidForceY => "fluid_force_y",
+            MeasureName::FluidForceZ => "fluid_force_z",
             MeasureName::VolumeError => "volume_error",
         }
     }

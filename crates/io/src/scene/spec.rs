@@ -569,6 +569,12 @@ pub enum MeasureName {
     CompressionMean,
     /// Largest compression of a particle of any fluid in the step [–].
     CompressionMax,
+    /// x of the force of the fluids on an object in the step [N]: pressure, drag and contact.
+    FluidForceX,
+    /// y of the force of the fluids on an object in the step [N].
+    FluidForceY,
+    /// z of the force of the fluids on an object in the step [N].
+    FluidForceZ,
     /// Relative error of the volume of all fluids in the step [–], by the densities of the particles.
     VolumeError,
 }
