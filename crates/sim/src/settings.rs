@@ -65,6 +65,9 @@ pub struct SolverSettings {
     pub chebyshev: f64,
     /// Before each sweep, one Newton step in the rigid motions of every free component. Default on.
     pub rigid_correction: bool,
+    /// Before each sweep, one Newton step in the slowly varying displacements of every larger component. Worth its
+    /// cost where stiff bodies lag in few sweeps. Default off.
+    pub coarse: bool,
     /// Scale an initial guess back where it would raise the objective. Default on.
     pub tempered: bool,
     /// Newton ends with the first step in which no point goes faster than this [m/s], > 0. Default 1 mm/s.
@@ -85,6 +88,7 @@ impl Default for SolverSettings {
             relaxation: 0.85,
             chebyshev: 0.0,
             rigid_correction: true,
+            coarse: false,
             tempered: true,
             tolerance: 1e-3,
             linear: LinearSolver::Auto,

@@ -72,6 +72,12 @@ impl Simulation {
         Simulation { system, settings, safe, state, stepper, referee, paths, strict: false }
     }
 
+    /// What is fixed during the run.
+    #[cfg(test)]
+    pub(crate) fn system(&self) -> &System {
+        &self.system
+    }
+
     /// The objects, in point order.
     pub fn objects(&self) -> &[Object] {
         &self.system.objects

@@ -105,6 +105,7 @@ impl Build<'_> {
             },
             relaxation: s.relaxation,
             chebyshev: s.chebyshev,
+            coarse: s.coarse,
             ..SolverSettings::default()
         }
     }

@@ -161,6 +161,9 @@ pub struct Solver {
     /// Spectral radius estimate of the Chebyshev acceleration [–]; 0 turns it off.
     #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
     pub chebyshev: f64,
+    /// Before each sweep, correct what varies slowly along each mesh. Lets stiff bodies follow in few sweeps; a step
+    /// costs some more of them.
+    pub coarse: bool,
 }
 
 impl Default for Solver {
@@ -180,6 +183,7 @@ impl Default for Solver {
             detect_every: d.detect_every,
             relaxation: d.relaxation,
             chebyshev: d.chebyshev,
+            coarse: d.coarse,
         }
     }
 }

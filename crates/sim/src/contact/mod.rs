@@ -72,6 +72,11 @@ impl Contact {
         }
     }
 
+    /// Number of points on the first side.
+    fn split(&self) -> usize {
+        if self.kind == Kind::EdgeEdge { 2 } else { 1 }
+    }
+
     #[inline]
     fn bridge(&self, x: &[Vec3]) -> Bridge {
         let p = self.points.map(|v| x[v as usize]);
@@ -562,7 +567,7 @@ impl Contacts {
         mut visit: impl FnMut(u32, u32, Vec3, Vec3, Mat3),
     ) {
         for contact in &self.list {
-            let split = if contact.kind == Kind::EdgeEdge { 2 } else { 1 };
+            let split = contact.split();
             let (a, b) = (component[contact.points[0] as usize], component[contact.points[split] as usize]);
             if a == b {
                 continue;
@@ -609,6 +614,44 @@ impl Contacts {
             let away = bridge.weights[slot] * bridge.normal;
             let other = contact.points[if slot == 0 { 1 } else { 0 }];
             out[model.object_of(other) as usize] -= force * away;
+        }
+    }
+
+    /// Calls `visit(points, weights, split, hessian)` for every acting contact: its points, the first `split` of them on
+    /// the first side, and their weights w; the Hessian of the points s and t is w_s w_t times the given one [N/m].
+    pub fn for_each_acting(
+        &self,
+        x: &[Vec3],
+        slip: &Slip<'_>,
+        mut visit: impl FnMut(&[u32], &[f64], usize, Mat3),
+    ) {
+        for contact in &self.list {
+            let bridge = contact.bridge(x);
+            if bridge.distance >= contact.radius {
+                continue;
+            }
+            let (force, curvature) =
+                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let (n, used) = (bridge.normal, contact.used());
+            let mut slid = Vec3::ZERO;
+            for (&p, &w) in contact.points[..used].iter().zip(&bridge.weights) {
+                slid += w * (x[p as usize] - slip.x_n[p as usize]);
+            }
+            slid -= n.dot(slid) * n;
+            let drag = contact.friction * force * slip.softened(slid.length());
+            let nn = outer(n, n);
+            let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
+            visit(&contact.points[..used], &bridge.weights[..used], contact.split(), hessian);
+        }
+    }
+
+    /// Calls `visit(points, split, energy)` for every acting contact: as above, and its energy [J] without friction.
+    pub fn for_each_energy(&self, x: &[Vec3], mut visit: impl FnMut(&[u32], usize, f64)) {
+        for c in &self.list {
+            let d = c.bridge(x).distance;
+            if d < c.radius {
+                visit(&c.points[..c.used()], c.split(), law::energy(d, c.stiffness, c.radius));
+            }
         }
     }
 

@@ -6,8 +6,7 @@
 //! * twist and flip: 2ψ_I ± ψ_J, modes (u₁v₂ᵀ ∓ u₂v₁ᵀ)/√2;
 //! * out of the plane: 2ψ_I + ψ_J σ₂/σ₁ with n v₁ᵀ, 2ψ_I + ψ_J σ₁/σ₂ with n v₂ᵀ.
 
-use super::blocks;
-use littoral_geom::math::{Mat3, Vec3, outer};
+use littoral_geom::math::{Mat3, Vec3};
 
 /// First and second derivatives of ψ(I, J), with ψ_IJ = 0.
 pub(super) struct MembraneLaw {
@@ -38,35 +37,36 @@ pub(super) fn membrane_hessian_psd(
     let a22 = law.i + law.ii * s2 * s2 + law.jj * s1 * s1;
     let (values, [c, d]) = symmetric_2x2(a11, a12, a22);
 
-    // Modes as coefficients of (u₁v₁ᵀ, u₁v₂ᵀ, u₂v₁ᵀ, u₂v₂ᵀ, nv₁ᵀ, nv₂ᵀ).
-    const H: f64 = std::f64::consts::FRAC_1_SQRT_2;
     let ratio = if s1 > 0.0 { s2 / s1 } else { 1.0 };
     // ψ_J σ₁/σ₂ with σ₂ = 0: minus infinity for a barrier, and then projected to zero.
     let steep = if s2 > 0.0 { law.j * s1 / s2 } else { f64::NEG_INFINITY };
-    let modes = [
-        (values[0], [c, 0.0, 0.0, d, 0.0, 0.0]),
-        (values[1], [-d, 0.0, 0.0, c, 0.0, 0.0]),
-        (law.i + law.j, [0.0, H, -H, 0.0, 0.0, 0.0]),
-        (law.i - law.j, [0.0, H, H, 0.0, 0.0, 0.0]),
-        (law.i + law.j * ratio, [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
-        (law.i + steep, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
-    ];
+    let (larger, smaller) = (values[0].max(0.0), values[1].max(0.0));
+    // Scaling: Σ λ q qᵀ.
+    let a11 = larger * c * c + smaller * d * d;
+    let a22 = larger * d * d + smaller * c * c;
+    let a12 = (larger - smaller) * c * d;
+    // Twist and flip together: half their sum on u₁v₂ᵀ and u₂v₁ᵀ alone, half their difference between them.
+    let (twist, flip) = ((law.i + law.j).max(0.0), (law.i - law.j).max(0.0));
+    let (same, swapped) = (0.5 * (flip + twist), 0.5 * (flip - twist));
+    let out = [(law.i + law.j * ratio).max(0.0), (law.i + steep).max(0.0)];
 
+    let frame = Mat3::from_cols(s.u[0], s.u[1], s.normal);
+    // ∇φ of each corner in the frame of V.
+    let arms = shape.map(|g| [s.v[0][0] * g[0] + s.v[0][1] * g[1], s.v[1][0] * g[0] + s.v[1][1] * g[1]]);
+    let block = |a: [f64; 2], b: [f64; 2]| {
+        let h11 = a11 * a[0] * b[0] + same * a[1] * b[1];
+        let h12 = a12 * a[0] * b[1] + swapped * a[1] * b[0];
+        let h21 = a12 * a[1] * b[0] + swapped * a[0] * b[1];
+        let h22 = a22 * a[1] * b[1] + same * a[0] * b[0];
+        let h33 = out[0] * a[0] * b[0] + out[1] * a[1] * b[1];
+        let h = Mat3::from_cols(Vec3::new(h11, h21, 0.0), Vec3::new(h12, h22, 0.0), Vec3::new(0.0, 0.0, h33));
+        frame * h * frame.transpose()
+    };
     let mut h = [[Mat3::ZERO; 3]; 3];
-    for (value, m) in modes {
-        if value <= 0.0 {
-            continue;
-        }
-        // Mode times ∇φ of each corner.
-        let arm = shape.map(|g| {
-            let (p, q) = (s.v[0][0] * g[0] + s.v[0][1] * g[1], s.v[1][0] * g[0] + s.v[1][1] * g[1]);
-            s.u[0] * (m[0] * p + m[1] * q) + s.u[1] * (m[2] * p + m[3] * q) + s.normal * (m[4] * p + m[5] * q)
-        });
-        let part: [[Mat3; 3]; 3] = blocks(|i, j| outer(arm[i], arm[j]) * value);
-        for (row, part) in h.iter_mut().zip(part) {
-            for (block, part) in row.iter_mut().zip(part) {
-                *block += part;
-            }
+    for i in 0..3 {
+        for j in 0..=i {
+            h[i][j] = block(arms[i], arms[j]);
+            h[j][i] = h[i][j].transpose();
         }
     }
     h

@@ -12,6 +12,9 @@ use rayon::prelude::*;
 /// Elements computed before their blocks are added: the blocks of so many fit the caches.
 const CHUNK: usize = 1024;
 
+/// The same, where Hessians alone are computed.
+const HESSIANS: usize = 256;
+
 /// Pairs (i, j), i ≥ j, of an element's points, in the order of their places.
 const PAIRS: usize = 10;
 
@@ -78,6 +81,40 @@ impl ElasticPlaces {
                 add_term(term, x, places, gradient, matrix);
             }
         });
+    }
+
+    /// Adds the Hessian of every element at `x` [m].
+    pub fn add_hessian(&self, elastic: &Elastic, x: &[Vec3], matrix: &mut BlockMatrix) {
+        let mut kinds = self.kinds.iter();
+        for_each_term!(elastic, term => {
+            if let Some(places) = kinds.next() {
+                add_hessians(term, x, places, matrix);
+            }
+        });
+    }
+}
+
+fn add_hessians<P: Potential<N>, const N: usize>(
+    term: &Term<P, N>,
+    x: &[Vec3],
+    places: &[[u32; PAIRS]],
+    matrix: &mut BlockMatrix,
+) {
+    let mut results = vec![[[Mat3::ZERO; N]; N]; HESSIANS.min(term.len())];
+    for first in (0..term.len()).step_by(HESSIANS) {
+        let end = term.len().min(first + HESSIANS);
+        let results = &mut results[..end - first];
+        results.par_iter_mut().zip(first..end).with_min_len(64).for_each(|(h, e)| {
+            *h = term.elements[e].hessian_psd(&term.gather(x, e));
+        });
+        for (h, places) in results.iter().zip(&places[first..end]) {
+            let mut places = places.iter();
+            for (i, row) in h.iter().enumerate() {
+                for (block, &place) in row[..=i].iter().zip(&mut places) {
+                    matrix.add_at(place, block);
+                }
+            }
+        }
     }
 }
 

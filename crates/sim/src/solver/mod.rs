@@ -3,6 +3,7 @@
 pub mod assembly;
 pub mod backing;
 pub mod cholesky;
+pub mod coarse;
 pub mod descent;
 pub mod newton;
 pub mod objective;

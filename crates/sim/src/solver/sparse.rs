@@ -151,6 +151,27 @@ impl BlockMatrix {
         self.values[self.starts[i] as usize]
     }
 
+    /// Block rows of column `j` from its diagonal on, in the order of the values.
+    pub(super) fn column(&self, j: usize) -> &[u32] {
+        &self.rows[self.starts[j] as usize..self.starts[j + 1] as usize]
+    }
+
+    /// Takes all blocks, in the order of the columns.
+    pub(super) fn set_values(&mut self, values: &[Mat3]) {
+        self.values.copy_from_slice(values);
+    }
+
+    /// Calls `visit(column, block)` for every block of row `i` of the full matrix.
+    #[inline]
+    pub(super) fn for_each_in_row(&self, i: usize, mut visit: impl FnMut(u32, Mat3)) {
+        visit(i as u32, self.diagonal(i));
+        let from = self.full.offsets[i] as usize;
+        for (k, &item) in self.full.row(i).iter().enumerate() {
+            let block = self.values[(item >> 1) as usize];
+            visit(self.full_columns[from + k], if item & 1 == 0 { block } else { block.transpose() });
+        }
+    }
+
     /// y = A x.
     pub fn multiply(&self, x: &[Vec3], y: &mut Vec<Vec3>) {
         let row = |i: usize| {

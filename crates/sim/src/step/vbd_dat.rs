@@ -12,6 +12,7 @@ use crate::model::Snapshot;
 use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, Prediction, SafePositions};
 use crate::settings::SolverSettings;
+use crate::solver::coarse::CoarseCorrection;
 use crate::solver::descent::Objective;
 use crate::solver::rigid::RigidCorrection;
 use crate::system::System;
@@ -64,6 +65,7 @@ pub struct VbdDat {
     contacts: Contacts,
     dx: Displacement,
     rigid: RigidCorrection,
+    coarse: CoarseCorrection,
     fluid: Option<FluidPhase>,
     trail: Vec<Vec<Vec3>>,
     work: Work,
@@ -113,6 +115,7 @@ impl VbdDat {
             contacts: Contacts::default(),
             dx: Displacement::zero(x),
             rigid: RigidCorrection::default(),
+            coarse: if settings.coarse { CoarseCorrection::new(system) } else { CoarseCorrection::default() },
             fluid: FluidPhase::new(system),
             trail: Vec::new(),
             work: Work::default(),
@@ -164,6 +167,9 @@ impl VbdDat {
             if due || last.bounded > patience || (sweep > 0 && self.lagging(system, state)) {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
+            }
+            if !self.coarse.points.is_empty() {
+                cuts = cuts.plus(self.correct(system, x, state, h, sweep, &mut report));
             }
             last = self.sweep(system, x, state, h, &mut report);
             cuts = cuts.plus(last);
@@ -564,6 +570,30 @@ impl VbdDat {
         report.phases.forces += (middle - start).as_secs_f64();
         let cut = self.truncate_color(x, color);
         report.phases.truncate += middle.elapsed().as_secs_f64();
+        cut
+    }
+
+    /// The coarse correction before a sweep, truncated point by point.
+    fn correct(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        sweep: u32,
+        report: &mut StepReport,
+    ) -> Cut {
+        let start = Instant::now();
+        let held = &self.work.held;
+        if sweep == 0 {
+            self.coarse.begin(system, &self.work.current, held, 1.0 / (h * h));
+        }
+        let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
+        self.coarse.propose(system, &objective, &self.work.current, held, self.dx.edit());
+        let request = Request { moved: &self.coarse.points, ..Request::default() };
+        let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+        self.place_all();
+        report.phases.forces += start.elapsed().as_secs_f64();
         cut
     }
 
