@@ -56,6 +56,7 @@ fn cloth() -> Option<Cloth> {
         prescribed: vec![false; count],
         collider_triangles: vec![Vec::new(); count],
         active: active.clone(),
+        ..Geometry::default()
     };
     let referee = Referee::new(&edges, &triangles, &[], &active);
     let wanted = x.iter().zip(&end).map(|(a, b)| *b - *a).collect();

@@ -125,7 +125,8 @@ pub fn assemble(parts: &[Part], size: f64, gap: f64) -> Scene {
     }
     let surface =
         Surface { vertices: (0..x.len() as u32).collect(), edges: unique_edges(&triangles), triangles };
-    let geometry = Geometry { surface, tets, component, prescribed, active, collider_triangles };
+    let geometry =
+        Geometry { surface, tets, component, prescribed, active, collider_triangles, ..Geometry::default() };
     Scene { x, geometry, size, gap }
 }
 
