@@ -348,12 +348,12 @@ fn touch_edges(edges: &Edges, x: &[Vec3], found: &mut Vec<Touch>) {
         (EdgeRegion::Interior, EdgeRegion::Vertex(j)) => at_end[2 + j as usize] += 1.0,
         (EdgeRegion::Vertex(i), EdgeRegion::Vertex(j)) => at_ends[i as usize][j as usize] += 1.0,
     }
-    for k in 0..4 {
+    for (k, count) in at_end.iter_mut().enumerate() {
         let (a, b) = if k < 2 { (2, 3) } else { (0, 1) };
         let c = closest_point_edge(p[k], p[a], p[b]);
         if c.distance_sq < reach {
             match c.region {
-                EdgeRegion::Interior => at_end[k] -= 1.0,
+                EdgeRegion::Interior => *count -= 1.0,
                 EdgeRegion::Vertex(j) if k < 2 => at_ends[k][j as usize] -= 1.0,
                 EdgeRegion::Vertex(i) => at_ends[i as usize][k - 2] -= 1.0,
             }
@@ -366,13 +366,13 @@ fn touch_edges(edges: &Edges, x: &[Vec3], found: &mut Vec<Touch>) {
         }
     };
     push(Pair::EdgeEdge, whole);
-    for k in 0..4 {
-        push(Pair::EndEdge(k as u8), at_end[k]);
+    for (k, count) in at_end.into_iter().enumerate() {
+        push(Pair::EndEdge(k as u8), count);
     }
-    for i in 0..2 {
-        for j in 0..2 {
+    for (i, row) in at_ends.into_iter().enumerate() {
+        for (j, count) in row.into_iter().enumerate() {
             let within = p[i].distance_squared(p[2 + j]) < reach;
-            push(Pair::EndEnd(i as u8, 2 + j as u8), at_ends[i][j] + f64::from(u8::from(within)));
+            push(Pair::EndEnd(i as u8, 2 + j as u8), count + f64::from(u8::from(within)));
         }
     }
 }

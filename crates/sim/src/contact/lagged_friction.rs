@@ -1,8 +1,8 @@
 //! Friction with the normals and forces of the start of a step [Li 2020, IPC §5].
 //!
 //! D = Σ μ λ f₀(|u|), u the slip of the pair since xⁿ across its normal there, λ its force there. With ε = h ε_v,
-//! f₀(y) = y²/ε (1 − y/3ε) + ε/3 below ε and y above: f₀′ = f₁ of the regularised Coulomb law. D is convex, and its
-//! Hessian positive semidefinite as it stands.
+//! f₀(y) = y²/ε (1 − y/3ε) + ε/3 below ε and y above: f₀′ = f₁ of the regularised Coulomb law. A pair's D is
+//! convex, and its Hessian positive semidefinite as it stands.
 
 use super::ContactModel;
 use super::barrier_set::Touch;
@@ -17,7 +17,7 @@ pub struct Slide {
     weights: [f64; 4],
     /// Normal at xⁿ.
     normal: Vec3,
-    /// μ λ [N].
+    /// μ λ [N]; negative where the barrier corrects a sum.
     drag: f64,
 }
 
@@ -41,8 +41,8 @@ impl LaggedFriction {
             let mu = (side(0) * side(split)).sqrt();
             let (closest, force) = t.barrier.pull(&t.gather(x_n));
             let drag = mu * force;
-            // Corrections of sums carry no friction.
-            (drag > 0.0).then_some(Slide {
+            // Corrections of sums take friction away where they take force away.
+            (drag != 0.0).then_some(Slide {
                 points: t.points,
                 weights: closest.weights,
                 normal: closest.normal,
@@ -80,6 +80,12 @@ impl LaggedFriction {
             h += outer(u, u) * ((along - over) / (y * y));
         }
         (u * (slide.drag * over), h * slide.drag)
+    }
+
+    /// True when the pair drags; where it corrects a sum its Hessian is negative semidefinite, and left out.
+    #[inline]
+    pub fn drags(slide: &Slide) -> bool {
+        slide.drag > 0.0
     }
 
     /// Weight of the point in a slot.

@@ -153,7 +153,7 @@ impl Derivatives {
         for (t, _) in touches.iter().filter(|t| t.0.barrier.strength > 0.0) {
             pairs_of(&t.points[..t.used()], unknowns, |a, b| wanted.push((a, b)));
         }
-        for s in &objective.friction.list {
+        for s in objective.friction.list.iter().filter(|s| LaggedFriction::drags(s)) {
             pairs_of(&s.points, unknowns, |a, b| wanted.push((a, b)));
         }
         wanted.par_sort_unstable();
@@ -195,6 +195,9 @@ impl Derivatives {
             let weight = |slot| LaggedFriction::weight(s, slot);
             for (slot, &v) in s.points.iter().enumerate() {
                 self.gradient[v as usize] += weight(slot) * g;
+            }
+            if !LaggedFriction::drags(s) {
+                continue;
             }
             let used = (0..4).rev().find(|&k| weight(k) != 0.0).map_or(0, |k| k + 1);
             self.add_blocks(objective.unknowns, &s.points[..used], |i, j| h * (weight(i) * weight(j)));

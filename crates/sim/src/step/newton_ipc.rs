@@ -34,6 +34,11 @@ const MOVE_MARGIN: f64 = 0.25;
 /// Lag of a prescribed point, as a share of the range, from which it tries again.
 const LAG: f64 = 1e-3;
 
+/// Where there is friction, Newton ends at this share of its regularisation speed at the latest: from rest its first
+/// step sees the stiffness of sticking, and is short whatever pulls. Larger: slow slides stick. Smaller: an iteration
+/// or two more.
+const STICK: f64 = 0.01;
+
 /// Halvings of a step before the iteration is given up: 2⁻³⁰ of a step is below rounding.
 const HALVINGS: u32 = 30;
 
@@ -302,11 +307,15 @@ impl NewtonIpc {
         let x_n = state.x.clone();
         let mut cuts = Cut::default();
         let mut known = None;
+        let mut tolerance = self.settings.tolerance * phase.h;
+        if !self.friction.list.is_empty() {
+            tolerance = tolerance.min(STICK * system.friction_speed * phase.h);
+        }
         for _ in 0..self.settings.iterations {
             let mut arrived = true;
             if report.iterations > 0 && self.lagging(system, state) {
                 let moved = self.go_on(system, x, state, phase.h, report);
-                arrived = moved <= self.settings.tolerance * phase.h;
+                arrived = moved <= tolerance;
                 known = None;
             }
             let start = Instant::now();
@@ -346,7 +355,7 @@ impl NewtonIpc {
             self.friction = friction;
             self.work.target = target;
             let stalled = after.is_none();
-            if arrived && (longest <= self.settings.tolerance * phase.h || stalled) {
+            if arrived && (longest <= tolerance || stalled) {
                 break;
             }
         }
