@@ -42,6 +42,9 @@ const LAG: f64 = 1e-3;
 /// Larger: sudden motions spread over more sweeps. The published share of offset geometric contact.
 const BOUNDED: f64 = 0.01;
 
+/// Sweeps a detection is good for at least, however many points wait at their budgets.
+const PATIENCE: u32 = 2;
+
 /// Room for a point's next moves, as a multiple of its last one.
 const MOVE_MARGIN: f64 = 3.0;
 
@@ -164,7 +167,7 @@ impl VbdDat {
                 && points > 0
                 && sweep % self.settings.detect_every == 0
                 && self.detection.planes.iter().any(|p| p.surface);
-            if due || last.bounded > patience || (sweep > 0 && self.lagging(system, state)) {
+            if due || (last.bounded > patience && self.work.sweeps >= PATIENCE) || (sweep > 0 && self.lagging(system, state)) {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
             }
@@ -375,7 +378,7 @@ impl VbdDat {
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
-        let least = MARGIN * system.contact.radius();
+        let least = MARGIN * system.contact.radius().max(system.geometry.particle_radius);
         work.margin.clear();
         for v in 0..work.wanted.len() {
             let moving = system.mass[v] > 0.0 && !work.held[v];
@@ -408,7 +411,8 @@ impl VbdDat {
     /// Room for what the guess does not know: how differently neighbours move, and what gravity adds.
     fn guess_margins(&mut self, system: &System, h: f64) {
         let Work { wanted, margin, held, .. } = &mut self.work;
-        let least = (MARGIN * system.contact.radius()).max(h * h * system.gravity.length());
+        let reach = system.contact.radius().max(system.geometry.particle_radius);
+        let least = (MARGIN * reach).max(h * h * system.gravity.length());
         (0..wanted.len())
             .into_par_iter()
             .with_min_len(1024)
@@ -522,9 +526,12 @@ impl VbdDat {
             }
             report.phases.forces += start.elapsed().as_secs_f64();
         }
-        // Particles first: what touches them counts on their giving way at once.
+        // Particles before each colour: what touches them counts on their having given way.
         total = total.plus(self.descend_wet(system, x, state, h, report));
-        for color in &system.colors {
+        for (k, color) in system.colors.iter().enumerate() {
+            if k > 0 {
+                total = total.plus(self.descend_wet(system, x, state, h, report));
+            }
             total = total.plus(self.descend(system, x, state, h, color, report));
         }
         if self.settings.chebyshev > 0.0 {
