@@ -31,7 +31,8 @@ pub struct LaggedFriction {
 }
 
 impl LaggedFriction {
-    /// From the barriers that act at the start `x_n` [m] of a step; `epsilon` = h ε_v [m], > 0.
+    /// From the barriers that act at `x_n` [m], the start of a step or a better guess of its end; `epsilon` = h ε_v [m],
+    /// > 0.
     pub fn lag(&mut self, contact: &ContactModel, touches: &[Touch], x_n: &[Vec3], epsilon: f64) {
         self.epsilon = epsilon;
         self.list.clear();
@@ -49,6 +50,11 @@ impl LaggedFriction {
                 drag,
             })
         }));
+    }
+
+    /// Σ μ λ [N]: how much friction there is.
+    pub fn total(&self) -> f64 {
+        self.list.iter().map(|s| s.drag).sum()
     }
 
     /// Slip u [m] of a pair between `x_n` and `x` [m].

@@ -39,6 +39,13 @@ const LAG: f64 = 1e-3;
 /// or two more.
 const STICK: f64 = 0.01;
 
+/// Friction is lagged anew, at the solution, where it has grown by this factor in the step: what has just touched
+/// would slide freely for a step. Smaller: more solves. Larger: landings slip.
+const GROWN: f64 = 1.1;
+
+/// How often at most.
+const RELAGS: u32 = 3;
+
 /// Halvings of a step before the iteration is given up: 2⁻³⁰ of a step is below rounding.
 const HALVINGS: u32 = 30;
 
@@ -306,7 +313,7 @@ impl NewtonIpc {
     ) {
         let x_n = state.x.clone();
         let mut cuts = Cut::default();
-        let mut known = None;
+        let (mut known, mut relags) = (None, RELAGS);
         let mut tolerance = self.settings.tolerance * phase.h;
         if !self.friction.list.is_empty() {
             tolerance = tolerance.min(STICK * system.friction_speed * phase.h);
@@ -356,12 +363,29 @@ impl NewtonIpc {
             self.work.target = target;
             let stalled = after.is_none();
             if arrived && (longest <= tolerance || stalled) {
-                break;
+                if relags == 0 || !self.relag(system, phase.h) {
+                    break;
+                }
+                relags -= 1;
+                known = None;
+                tolerance = tolerance.min(STICK * system.friction_speed * phase.h);
             }
         }
         if cuts.wanted > 0.0 {
             report.kept_motion = (cuts.kept / cuts.wanted).min(1.0);
         }
+    }
+
+    /// Takes friction from the contacts as they are now, if it has grown much since it was lagged.
+    fn relag(&mut self, system: &System, h: f64) -> bool {
+        self.barriers.touches(&self.work.current, &mut self.work.touches);
+        let mut now = LaggedFriction::default();
+        now.lag(&system.contact, &self.work.touches, &self.work.current, system.friction_speed * h);
+        let grown = now.total() > GROWN * self.friction.total();
+        if grown {
+            self.friction = now;
+        }
+        grown
     }
 
     /// The whole direction stays inside the budgets.
