@@ -5,7 +5,8 @@ use littoral_io::render::{Kind, Object};
 use littoral_io::run_folder::{Frame, Topology};
 
 /// Colours of fluids at rest, in order of their appearance [sRGB].
-const COLORS: [[u8; 3]; 5] = [[38, 104, 176], [198, 142, 38], [60, 140, 110], [150, 84, 130], [120, 120, 128]];
+const COLORS: [[u8; 3]; 5] =
+    [[38, 104, 176], [198, 142, 38], [60, 140, 110], [150, 84, 130], [120, 120, 128]];
 /// Colour of the fastest: that of foam [sRGB].
 const FOAM: [u8; 3] = [236, 243, 248];
 /// Shades between rest and the fastest.
@@ -74,8 +75,7 @@ mod tests {
 
     #[test]
     fn faster_particles_are_paler_and_those_that_are_not_there_are_not_drawn() {
-        let object =
-            ObjectRange { name: "water".into(), kind: "fluid".into(), first: 2, count: 3 };
+        let object = ObjectRange { name: "water".into(), kind: "fluid".into(), first: 2, count: 3 };
         let topology = Topology { particles: vec![2, 3, 4], objects: vec![object], ..Topology::default() };
         let x: Vec<Vec3> = (0..5).map(|k| Vec3::X * f64::from(k)).collect();
         let v: Vec<Vec3> = (0..5).map(|k| Vec3::Z * f64::from(4 - k)).collect();
@@ -84,7 +84,10 @@ mod tests {
         assert_eq!(fastest, 2.0);
         let sets = balls(&topology, &frame, fastest);
         assert_eq!(sets.len(), shades(&topology).len());
-        assert_eq!((sets[0].as_slice(), sets[SHADES - 1].as_slice()), (&[Vec3::X * 4.0][..], &[Vec3::X * 2.0][..]));
+        assert_eq!(
+            (sets[0].as_slice(), sets[SHADES - 1].as_slice()),
+            (&[Vec3::X * 4.0][..], &[Vec3::X * 2.0][..])
+        );
         let colors: Vec<[u8; 3]> = shades(&topology).iter().filter_map(|o| o.color).collect();
         assert!(colors.windows(2).all(|w| w[0][0] < w[1][0]) && colors[SHADES - 1] == FOAM);
     }

@@ -63,7 +63,8 @@ impl FrameMesh {
         let of_kept = |points: &[Vec3]| -> Vec<Vec3> {
             points.iter().zip(&kept).filter(|(_, k)| **k).map(|(p, _)| *p).collect()
         };
-        let owner = |p: usize| topology.objects.partition_point(|o| o.first as usize <= p).saturating_sub(1) as u32;
+        let owner =
+            |p: usize| topology.objects.partition_point(|o| o.first as usize <= p).saturating_sub(1) as u32;
         let is_kept = |p: &&u32| kept.get(**p as usize).copied().unwrap_or(false);
         FrameMesh {
             x: of_kept(&frame.x),
@@ -136,7 +137,8 @@ impl FrameMesh {
             .collect();
         let size: usize = cells.iter().map(|(_, corners)| corners.len() + 1).sum();
 
-        let mut out = b"# vtk DataFile Version 3.0\nframe of a run\nBINARY\nDATASET UNSTRUCTURED_GRID\n".to_vec();
+        let mut out =
+            b"# vtk DataFile Version 3.0\nframe of a run\nBINARY\nDATASET UNSTRUCTURED_GRID\n".to_vec();
         out.extend(format!("POINTS {} double\n", self.x.len()).bytes());
         let vectors = |out: &mut Vec<u8>, all: &[Vec3]| {
             all.iter().flat_map(|p| p.to_array()).for_each(|c| out.extend(c.to_be_bytes()));

@@ -55,8 +55,9 @@ pub fn surface(x: &[Vec3], spacing: f64) -> Result<TriMesh, SurfaceError> {
     let weights = vec![1.0; mesh.vertices.len()];
     postprocessing::par_laplacian_smoothing_inplace(&mut mesh, &around, PASSES, DRAW, &weights);
 
-    let vertices: Vec<Vec3> =
-        (mesh.vertices.iter()).map(|v| origin + spacing * Vec3::new(v.x.into(), v.y.into(), v.z.into())).collect();
+    let vertices: Vec<Vec3> = (mesh.vertices.iter())
+        .map(|v| origin + spacing * Vec3::new(v.x.into(), v.y.into(), v.z.into()))
+        .collect();
     let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(|v| v as u32)).collect();
     Ok(sorted(vertices, triangles))
 }

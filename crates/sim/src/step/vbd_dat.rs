@@ -167,7 +167,10 @@ impl VbdDat {
                 && points > 0
                 && sweep % self.settings.detect_every == 0
                 && self.detection.planes.iter().any(|p| p.surface);
-            if due || (last.bounded > patience && self.work.sweeps >= PATIENCE) || (sweep > 0 && self.lagging(system, state)) {
+            if due
+                || (last.bounded > patience && self.work.sweeps >= PATIENCE)
+                || (sweep > 0 && self.lagging(system, state))
+            {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
             }
