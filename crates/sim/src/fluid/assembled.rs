@@ -260,9 +260,9 @@ mod tests {
             let mass = fluid.reference_mass();
             let columns = fluid.dense_hessian();
             let largest = columns.iter().flatten().map(|v| v.abs().max_element()).fold(0.0, f64::max) * mass;
-            for row in 0..x.len() + nodes {
+            for (row, range) in assembled.starts.windows(2).enumerate() {
                 let mut dense = vec![Mat3::ZERO; x.len() + nodes];
-                for k in assembled.starts[row]..assembled.starts[row + 1] {
+                for k in range[0]..range[1] {
                     dense[assembled.columns[k] as usize] = assembled.blocks[k];
                 }
                 for (column, block) in dense.iter().enumerate() {

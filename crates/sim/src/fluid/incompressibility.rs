@@ -34,9 +34,14 @@ pub(super) fn strain(grid: &ParticleGrid, system: &System, u: &[Vec3], out: &mut
 
 /// ∂P_I/∂u of the particles from the strains, but for what acts through nodes: replaces `out`.
 pub(super) fn gradient(grid: &ParticleGrid, system: &System, strain: &[f64], out: &mut [Vec3]) {
-    let x = &system.x;
     let tension: Vec<f64> =
         strain.par_iter().with_min_len(CHUNK).enumerate().map(|(i, s)| system.tension(i, *s)).collect();
+    transposed(grid, system, &tension, out);
+}
+
+/// Bᵀτ, the same for given tensions: replaces `out`.
+pub(super) fn transposed(grid: &ParticleGrid, system: &System, tension: &[f64], out: &mut [Vec3]) {
+    let x = &system.x;
     let lists = grid.chunks().par_iter().zip(&system.pairs);
     out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
         for (local, y) in out.iter_mut().enumerate() {

@@ -11,6 +11,7 @@
 mod assembled;
 mod backing;
 mod density;
+mod dual;
 mod incompressibility;
 mod kernel;
 mod node_operator;
@@ -152,6 +153,9 @@ pub struct Fluid {
     warm: Vec<Vec3>,
     u: Vec<Vec3>,
     work: solve::Work,
+    dual: dual::Dual,
+    /// Derivative of the energy by each strain at the solution.
+    tension: Vec<f64>,
 }
 
 impl Fluid {
@@ -201,6 +205,8 @@ impl Fluid {
             warm: Vec::new(),
             u: Vec::new(),
             work: solve::Work::default(),
+            dual: dual::Dual::default(),
+            tension: Vec::new(),
         };
         fluid.set_kinds(kinds)?;
         Ok(fluid)

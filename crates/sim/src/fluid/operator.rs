@@ -314,7 +314,7 @@ fn dot(moving: &[Moving], y: &[Vec4]) -> f64 {
 
 /// Σ_j c_ij x_ij·(p_j − p_i).
 #[inline]
-fn strain(moving: &[Moving], own: Moving, ids: &[u32], c: &[f32]) -> f32 {
+pub(super) fn strain(moving: &[Moving], own: Moving, ids: &[u32], c: &[f32]) -> f32 {
     let sum = two_sums(ids, c, |j, c| {
         let other = &moving[j as usize];
         (own.x - other.x) * (other.p - own.p) * c
@@ -324,7 +324,7 @@ fn strain(moving: &[Moving], own: Moving, ids: &[u32], c: &[f32]) -> f32 {
 
 /// Σ term(j, c_j), in two interleaved sums so that one addition need not wait for the other.
 #[inline]
-fn two_sums(ids: &[u32], c: &[f32], term: impl Fn(u32, f32) -> Vec4) -> Vec4 {
+pub(super) fn two_sums(ids: &[u32], c: &[f32], term: impl Fn(u32, f32) -> Vec4) -> Vec4 {
     let (mut even, mut odd) = (Vec4::ZERO, Vec4::ZERO);
     let (id_pairs, c_pairs) = (ids.chunks_exact(2), c.chunks_exact(2));
     if let ([j], [c]) = (id_pairs.remainder(), c_pairs.remainder()) {

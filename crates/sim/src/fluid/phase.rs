@@ -2,9 +2,9 @@
 
 use super::backing::{Backed, Backing};
 use super::nodes::{Anchor, Link, corners, point};
-use super::solve::{self, SolveSettings};
+use super::solve::{self, SolveReport, SolveSettings, Start};
 use super::system::Diagonal;
-use super::{Fluid, Solution, viscosity};
+use super::{Fluid, Solution, dual, viscosity};
 use littoral_geom::math::Vec3;
 
 /// Displacement of a predictor above which it counts as not finite [dx]: squares of forces on it still fit in single
@@ -14,7 +14,8 @@ const REACH: f64 = 1e9;
 impl Fluid {
     /// Solves phase 1 for the predictor x̂ = xⁿ + h vⁿ + h² f/m [m] of the particles, the predicted displacement x̂ − xⁿ
     /// [m] of each node, and the caller's links. `warm` is either empty or a guess of x* − x̂ [m] per particle, or per
-    /// particle and after them per node: h² times the acceleration by pressure of the last step is a good one.
+    /// particle and after them per node: h² times the acceleration by pressure of the last step is a good one. It is not
+    /// used where there is neither viscosity to be solved for nor a node, which is quicker without it.
     ///
     /// Numbers that are not finite cannot spoil the rest: a link is left out, a particle or node predicted to be
     /// nowhere starts from rest; the report counts them.
@@ -48,20 +49,44 @@ impl Fluid {
         let mut ignored = self.ignored + self.set_terms(links);
         ignored += self.set_predictor(x_hat, node_motion);
         self.set_warm(warm);
+        let mut report = if backing.is_none() && dual::applies(&self.system) {
+            self.minimise_by_tensions(settings)
+        } else {
+            self.minimise_by_displacements(settings, backing)
+        };
+        report.ignored = ignored;
+        self.solution(report)
+    }
+
+    /// Solves for the tensions of the particles.
+    pub(super) fn minimise_by_tensions(&mut self, settings: &SolveSettings) -> SolveReport {
+        let system = &mut self.system;
+        let report = self.dual.minimise(&self.grid, system, &self.predictor, &mut self.u, settings);
+        self.tension.clear();
+        self.tension.extend_from_slice(self.dual.tension());
+        report
+    }
+
+    /// Solves for the displacements of particles and nodes.
+    pub(super) fn minimise_by_displacements(
+        &mut self,
+        settings: &SolveSettings,
+        backing: Option<&mut dyn Backing>,
+    ) -> SolveReport {
         let (reference, spacing) = (self.reference_mass(), self.spacing);
         let backed = backing.map(|b| Backed::new(b, reference, spacing));
-        let mut report = solve::minimise(
+        let report = solve::minimise(
             &self.grid,
             &mut self.system,
             &mut self.work,
-            &self.predictor,
-            &self.warm,
+            Start { predictor: &self.predictor, warm: &self.warm },
             &mut self.u,
             settings,
             backed,
         );
-        report.ignored = ignored;
-        self.solution(report)
+        self.tension.clear();
+        self.tension.extend(self.work.strain().iter().enumerate().map(|(i, s)| self.system.tension(i, *s)));
+        report
     }
 
     /// The predicted displacements by slot and node, with the explicit part of viscosity. Returns how many were taken
@@ -105,7 +130,7 @@ impl Fluid {
     }
 
     /// The minimiser in the caller's order and units.
-    fn solution(&self, report: solve::SolveReport) -> Solution {
+    fn solution(&self, report: SolveReport) -> Solution {
         let (n, count) = (self.slots.len(), self.order.len());
         let mut solution = Solution {
             x: if self.given.is_empty() { vec![Vec3::ZERO; n] } else { self.given.clone() },
@@ -114,14 +139,13 @@ impl Fluid {
             wall_forces: self.wall_forces(),
             report,
         };
+        // A tension is h² k V₀ (J − 1) (Jⁿ)² in m_ref dx².
+        let unit = self.reference_mass() / (self.spacing * self.system.h * self.system.h);
         for (slot, (i, x)) in self.order.iter().zip(self.grid.positions()).enumerate() {
             let i = *i as usize;
             solution.x[i] = *x + self.u[slot] * self.spacing;
-            if self.system.active[slot] {
-                let stiffness = self.materials[self.kinds[i] as usize].stiffness;
-                let ratio = self.system.volume_ratio(slot, self.work.strain()[slot]);
-                solution.pressure[i] = stiffness * (1.0 - ratio);
-            }
+            let ratio = self.system.ratio[slot];
+            solution.pressure[i] = -unit * self.tension[slot] / (ratio * ratio);
         }
         solution
     }
@@ -138,8 +162,7 @@ impl Fluid {
             let by_nodes =
                 wall.corners.map_or(Vec3::ZERO, |(corners, weights)| point(nodes, corners, weights));
             let sliding = (self.u[i] - wall.motion - by_nodes).reject_from_normalized(wall.normal);
-            let tension = system.tension(i, self.work.strain()[i]);
-            let gradient = -tension * wall.slope * wall.normal + wall.drag * sliding;
+            let gradient = -self.tension[i] * wall.slope * wall.normal + wall.drag * sliding;
             // The particle feels −gradient, the wall the opposite.
             forces[wall.index as usize] += unit * gradient;
         }

@@ -31,7 +31,7 @@ const ROUNDS: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolveSettings {
     /// Residual at which to stop, relative to the residual of the predictor x̂ and in the norm √(rᵀD⁻¹r) of the
-    /// preconditioner D [–], > 0. Default 1e-3.
+    /// preconditioner D [–], > 0. Displacements are then off by some 1.5e-3 of what pressure does. Default 1e-3.
     pub tolerance: f64,
     /// Iterations, at most. Default 200.
     pub max_iterations: u32,
@@ -76,13 +76,20 @@ pub(super) struct Work {
     gradient: Vec<Vec3>,
 }
 
+/// Where a solve starts.
+pub(super) struct Start<'a> {
+    /// û.
+    pub predictor: &'a [Vec3],
+    /// First search direction, or nothing.
+    pub warm: &'a [Vec3],
+}
+
 /// Minimises over u, from the predictor û; on return `u` is the minimiser, and the strains belong to it.
 pub(super) fn minimise(
     grid: &ParticleGrid,
     system: &mut System,
     work: &mut Work,
-    predictor: &[Vec3],
-    warm: &[Vec3],
+    Start { predictor, warm }: Start<'_>,
     u: &mut Vec<Vec3>,
     settings: &SolveSettings,
     mut backed: Option<Backed<'_>>,
