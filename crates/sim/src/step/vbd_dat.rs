@@ -180,6 +180,10 @@ impl VbdDat {
             last = self.sweep(system, x, state, h, &mut report);
             cuts = cuts.plus(last);
         }
+        // What was in the way of a collider may have moved on: with few sweeps this is its only other chance.
+        if self.lagging(system, state) {
+            cuts = cuts.plus(self.redetect(system, x, state, h, &mut report));
+        }
         // What the solids did last is answered once more.
         cuts = cuts.plus(self.descend_wet(system, x, state, h, &mut report));
         report.iterations = self.settings.iterations;
