@@ -34,7 +34,8 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     let containers = containers(&topology);
     let fastest = fastest(&topology, &frames);
     let wet: Vec<Vec<Vec<Vec3>>> = frames.iter().map(|frame| balls(&topology, frame, fastest)).collect();
-    let radius = 0.5 * topology.spacing.unwrap_or(0.0);
+    // As far as a particle stays from a wall: larger balls would show through it.
+    let radius = 0.4 * topology.spacing.unwrap_or(0.0);
     let sets: Vec<Vec<Particles>> = (wet.iter())
         .map(|shades| {
             let of_shade = |(k, centers)| Particles { centers, radius, object: first_shade + k };

@@ -33,6 +33,14 @@ pub(super) struct Bead {
     pub object: u32,
 }
 
+impl Bead {
+    /// True for a ball.
+    #[inline]
+    pub fn is_ball(&self) -> bool {
+        self.a == self.b
+    }
+}
+
 /// Linear colours of an object.
 #[derive(Clone, Copy)]
 pub(super) struct Paint {

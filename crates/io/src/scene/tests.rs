@@ -70,7 +70,7 @@ fn every_mistake_is_shown_where_it_was_made() {
         ("fps = 0", 1, "0", "fps must be at least 0.001", ""),
         ("seed = -1", 1, "-1", "expected a whole number", ""),
         ("cloth = 3", 1, "3", "expected an array", ""),
-        ("[solver]\nmethod = \"neuton\"", 2, "\"neuton\"", "unknown variant", "newton"),
+        ("[solver]\nmethod = \"neuton\"", 2, "\"neuton\"", "unknown name", "newton"),
         ("[solver]\nstep = \"soon\"", 2, "\"soon\"", "a number of seconds or \"auto\"", ""),
         ("[[rigid]]\nname = \"r\"", 1, "[[rigid]]", "[[rigid]] is not available", "[[cloth]]"),
         ("[solver]\nsplitting = \"joint\"", 2, "\"joint\"", "this splitting is not available yet", "proxy"),
