@@ -3,7 +3,7 @@
 use super::build::{Build, Pose, SceneWarning};
 use super::check_fluid::PARTICLES_MAX;
 use super::error::SceneFileError;
-use super::spec::Splitting;
+use super::spec::{Response, Splitting};
 use super::spec_fluid::{Fill, Fluid};
 use littoral_geom::inside::Solid;
 use littoral_geom::math::{Aabb, Vec3};
@@ -60,6 +60,10 @@ impl Build<'_> {
             },
             courant: s.courant,
             volume_error: s.volume_error,
+            response: match s.response {
+                Response::Elastic => settings::SolidResponse::Elastic,
+                Response::Inertia => settings::SolidResponse::Inertia,
+            },
             artificial_viscosity: s.artificial_viscosity,
             ..FluidSettings::default()
         }

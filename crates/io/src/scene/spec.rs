@@ -141,6 +141,8 @@ pub struct Solver {
     /// its material names one.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 0.5))]
     pub volume_error: f64,
+    /// How the solids near a fluid answer its pressure within the fluid phase.
+    pub response: Response,
     /// Viscosity that is added to every fluid, in spacings times √(spacing · gravity) [–]: it calms what moves between
     /// particles. At 0 they never quite come to rest.
     #[schemars(range(min = 0, max = 10))]
@@ -176,6 +178,7 @@ impl Default for Solver {
             splitting: Splitting::Proxy,
             courant: fluid.courant,
             volume_error: fluid.volume_error,
+            response: Response::Elastic,
             artificial_viscosity: fluid.artificial_viscosity,
             truncation: Truncation::Planar,
             gap_split: GapSplit::WaterFilling,
@@ -249,10 +252,20 @@ pub enum Splitting {
     Proxy,
     /// Three phases, with a contact proxy: not available in this version.
     ProxyThreePhase,
-    /// Two phases, without a proxy: not available in this version.
+    /// Two phases, without a proxy: the fluid knows nothing of the contacts. For comparison.
     Baseline,
     /// Everything at once: not available in this version.
     Joint,
+}
+
+/// How the solids near a fluid answer its pressure within the fluid phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Response {
+    /// With inertia and the second-order model of their elastic energy.
+    Elastic,
+    /// With the inertia of their surface alone, as published.
+    Inertia,
 }
 
 /// How a displacement is cut so that nothing touches.
