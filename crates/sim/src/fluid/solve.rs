@@ -31,7 +31,8 @@ const ROUNDS: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolveSettings {
     /// Residual at which to stop, relative to the residual of the predictor x̂ and in the norm √(rᵀD⁻¹r) of the
-    /// preconditioner D [–], > 0. Displacements are then off by some 1.5e-3 of what pressure does. Default 1e-3.
+    /// preconditioner D [–], > 0. What pressure does to displacements is then off by 1.5 times as much; with nodes and
+    /// implicit viscosity, in a stiff fluid, by up to ten times. Default 1e-3.
     pub tolerance: f64,
     /// Iterations, at most. Default 200.
     pub max_iterations: u32,
