@@ -19,7 +19,7 @@ pub struct Wall {
     pub distance: f64,
     /// Unit vector from the nearest point of the wall to the particle.
     pub normal: Vec3,
-    /// Corners of the wall that are unknowns, as indices of the nodes given; [`NO_NODE`](super::NO_NODE) for others.
+    /// Corners of the wall that are unknowns, as indices of the nodes given; [`NO_NODE`] for others.
     pub nodes: [u32; 3],
     /// Weights of the corners at the nearest point [–], usually barycentric. Those of prescribed corners are not used.
     pub weights: [f64; 3],
