@@ -3,11 +3,13 @@
 use littoral_geom::math::Vec3;
 use littoral_geom::mesh::TriMesh;
 use littoral_geom::shapes;
-use littoral_sim::scene::{ClothMaterial, Placement, SceneBuilder};
-use littoral_sim::settings::{ContactSettings, SolverSettings};
+use littoral_sim::motion::Motion;
+use littoral_sim::scene::{ClothMaterial, Pin, Placement, SceneBuilder};
+use littoral_sim::settings::{ContactSettings, SolverSettings, Truncation};
 use littoral_sim::simulation::Simulation;
 
 const G: f64 = 9.81;
+const STEP: f64 = 1.0 / 240.0;
 
 fn named(name: &str) -> Placement {
     Placement { name: name.into(), ..Placement::default() }
@@ -73,4 +75,38 @@ fn layers_that_travel_together_keep_their_speed_and_gap() {
         let v = mean(&sim, object, |i| sim.state().v[i]);
         assert!((v - velocity).length() < 1e-9 * velocity.length(), "v = {v}");
     }
+}
+
+/// A sheet in empty space, torn along by one edge: nothing is near, so only budgets could hold its points back.
+#[test]
+fn budgets_are_no_speed_limit_for_what_elasticity_pulls() {
+    let run = |truncation: Truncation| {
+        // Far more sweeps than this between regular detections: budgets alone say when to look again.
+        let solver =
+            SolverSettings { truncation, detect_every: 1000, step: Some(STEP), ..SolverSettings::default() };
+        let contact = ContactSettings { radius: 2e-4, ..ContactSettings::default() };
+        let mut scene = SceneBuilder::new(solver, contact);
+        scene.gravity = Vec3::ZERO;
+        let sheet = shapes::grid([0.5, 0.5], [10, 10]);
+        let edge: Vec<u32> =
+            (0..sheet.vertices.len() as u32).filter(|&v| sheet.vertices[v as usize].x < -0.24).collect();
+        let motion = Motion::Twist {
+            center: Vec3::ZERO,
+            spin: Vec3::ZERO,
+            velocity: Vec3::new(-5.0, 0.0, 0.0),
+            start: 0.0,
+            stop: f64::INFINITY,
+        };
+        let pins = vec![Pin { vertices: edge, motion, release: None }];
+        scene.add_cloth(Placement { pins, ..named("sheet") }, sheet, ClothMaterial::default());
+        let mut sim = scene.build().unwrap();
+        for _ in 0..24 {
+            sim.step(STEP);
+        }
+        sim.state().x.clone()
+    };
+    let (free, cut) = (run(Truncation::None), run(Truncation::Planar));
+    let apart = free.iter().zip(&cut).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    // Of half a metre of way.
+    assert!(apart < 5e-3, "truncation holds a point back by {apart} m");
 }

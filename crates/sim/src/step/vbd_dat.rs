@@ -102,7 +102,7 @@ struct Work {
     held_points: Vec<u32>,
     /// Particles that may meet something, or have not come to their target.
     wet: Vec<u32>,
-    /// Sweeps since the last detection, for Chebyshev.
+    /// Sweeps since the last detection.
     sweeps: u32,
     /// Positions one and two sweeps ago, for Chebyshev.
     before: [Vec<Vec3>; 2],
@@ -179,6 +179,7 @@ impl VbdDat {
             }
             last = self.sweep(system, x, state, h, &mut report);
             cuts = cuts.plus(last);
+            report.iterations += 1;
         }
         // What was in the way of a collider may have moved on: with few sweeps this is its only other chance.
         if self.lagging(system, state) {
@@ -186,7 +187,6 @@ impl VbdDat {
         }
         // What the solids did last is answered once more.
         cuts = cuts.plus(self.descend_wet(system, x, state, h, &mut report));
-        report.iterations = self.settings.iterations;
         report.truncated = last.truncated + last.bounded;
         report.contacts = self.contacts.active(&self.work.current).0;
         if let Some(fluid) = &self.fluid {
@@ -544,6 +544,7 @@ impl VbdDat {
         if self.settings.chebyshev > 0.0 {
             total = total.plus(self.accelerate(system, x));
         }
+        self.work.sweeps += 1;
         total
     }
 
@@ -657,7 +658,6 @@ impl VbdDat {
         std::mem::swap(one, two);
         one.clear();
         one.extend(&self.work.current);
-        self.work.sweeps += 1;
         cut
     }
 
