@@ -255,6 +255,7 @@ impl Session {
         sum.solve += step.phases.solve;
         if step.fluid.is_some() {
             sum.fluid = Some(sum.fluid.unwrap_or(0.0) + step.phases.fluid);
+            sum.referee += step.phases.referee;
         }
     }
 

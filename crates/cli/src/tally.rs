@@ -63,6 +63,7 @@ impl Tally {
         let c = &mut self.certificate;
         let finite = |x: f64| Some(x).filter(|x| x.is_finite());
         c.particles_leaked = Some(c.particles_leaked.unwrap_or(0) + u64::from(fluid.leaked));
+        c.checks += fluid.path_checks;
         c.fluid_volume_error = finite(fluid.volume_error);
         // The mean over time, carried on from step to step, so that a resumed run goes on with it.
         let before = c.fluid_compression_mean.unwrap_or(0.0);

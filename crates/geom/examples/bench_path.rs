@@ -31,7 +31,7 @@ fn main() {
         let x1: Vec<Vec3> = moved.map(|p| turn * p).collect();
         let referee = PathReferee::new(&mesh.triangles, &(surface..x0.len() as u32).collect::<Vec<_>>());
         let start = Instant::now();
-        let found = referee.crossings(&x0, &x1).len();
+        let found = referee.crossings(&x0, &x1).0.len();
         println!("{name}: {:.1} ms, {found} crossings", 1e3 * start.elapsed().as_secs_f64());
     }
 }

@@ -47,6 +47,8 @@ pub struct FluidReport {
     pub volume_error: f64,
     /// Particles whose path crossed a surface, by the referee's test of every committed path.
     pub leaked: u32,
+    /// Exact tests of paths made.
+    pub path_checks: u64,
     /// Particles that an emitter held back because something was in the way.
     pub blocked: u32,
 }

@@ -57,7 +57,6 @@ pub struct Simulation {
     stepper: Stepper,
     referee: Referee,
     paths: Option<PathReferee>,
-    strict: bool,
 }
 
 impl Simulation {
@@ -69,7 +68,7 @@ impl Simulation {
         let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &g.active);
         let particles: Vec<u32> = (g.first_particle() as u32..g.component.len() as u32).collect();
         let paths = (!particles.is_empty()).then(|| PathReferee::new(&g.surface.triangles, &particles));
-        Simulation { system, settings, safe, state, stepper, referee, paths, strict: false }
+        Simulation { system, settings, safe, state, stepper, referee, paths }
     }
 
     /// What is fixed during the run.
@@ -156,22 +155,16 @@ impl Simulation {
         self.state = snapshot;
     }
 
-    /// Judges each committed path of a particle, not only those of steps that end where a straight way from their start
-    /// meets a surface.
-    pub fn judge_every_path(&mut self, on: bool) {
-        self.strict = on;
-    }
-
     /// Advances by one step of size `h` [s], > 0.
     pub fn step(&mut self, h: f64) -> StepReport {
         assert!(h > 0.0 && h.is_finite(), "a step needs a positive length, got {h}");
-        let Simulation { system, safe, state, stepper, paths, strict, .. } = self;
+        let Simulation { system, safe, state, stepper, paths, .. } = self;
         // Inside the pool from the start, so that no small loop pays for entering it.
         rayon::scope(|_| {
             let mut report = stepper.step(system, safe, state, h);
             if let (Some(paths), Some(fluid)) = (&*paths, &mut report.fluid) {
                 let began = Instant::now();
-                fluid.leaked = leaks(paths, stepper.trail(), *strict);
+                (fluid.leaked, fluid.path_checks) = leaks(paths, stepper.trail());
                 report.phases.referee = began.elapsed().as_secs_f64();
             }
             report
@@ -194,16 +187,16 @@ impl Simulation {
     }
 }
 
-/// Particles whose path crossed a triangle. Unless `strict`, the straight way from the start to the end decides for most;
-/// where that meets something, the way that was really taken does, commit by commit.
-fn leaks(paths: &PathReferee, trail: &[Vec<Vec3>], strict: bool) -> u32 {
-    let (Some(first), Some(last)) = (trail.first(), trail.last()) else { return 0 };
-    if !strict && paths.crossings(first, last).is_empty() {
-        return 0;
+/// Particles whose way crossed a triangle, commit by commit, and the number of exact tests.
+fn leaks(paths: &PathReferee, trail: &[Vec<Vec3>]) -> (u32, u64) {
+    let mut leaked = Vec::new();
+    let mut tests = 0;
+    for way in trail.windows(2) {
+        let (crossings, made) = paths.crossings(&way[0], &way[1]);
+        leaked.extend(crossings.into_iter().map(|[particle, _]| particle));
+        tests += made;
     }
-    let mut leaked: Vec<u32> =
-        trail.windows(2).flat_map(|w| paths.crossings(&w[0], &w[1])).map(|[particle, _]| particle).collect();
     leaked.sort_unstable();
     leaked.dedup();
-    leaked.len() as u32
+    (leaked.len() as u32, tests)
 }

@@ -36,18 +36,19 @@ impl PathReferee {
     }
 
     /// Every (particle, triangle) such that the point `particle` crosses the triangle while all points move from `x0`
-    /// to `x1` [m], sorted. Pairs with a point that is not finite are left out, see [`super::Referee::non_finite`].
+    /// to `x1` [m], sorted; and the number of exact tests made. Pairs with a point that is not finite are left out, see
+    /// [`super::Referee::non_finite`].
     ///
     /// # Panics
     /// When an index has no point in both lists.
-    pub fn crossings(&self, x0: &[Vec3], x1: &[Vec3]) -> Vec<[u32; 2]> {
+    pub fn crossings(&self, x0: &[Vec3], x1: &[Vec3]) -> (Vec<[u32; 2]>, u64) {
         let (particles, triangles) = rayon::join(
             || swept(self.particles.iter().map(std::slice::from_ref), x0, x1, true),
             || swept(self.triangles.iter().map(|t| t.as_slice()), x0, x1, false),
         );
         // Only particles are active: triangles that none of them comes near are left out.
         let Some(grid) = Grid::around(&particles, &triangles) else {
-            return Vec::new();
+            return (Vec::new(), 0);
         };
         let (particles, triangles) = (grid.keep(particles), grid.keep(triangles));
         let (finest_particle, finest_triangle) = (finest(&particles), finest(&triangles));
@@ -57,23 +58,27 @@ impl PathReferee {
             || grid.file(particles, finest_triangle.saturating_add(1)),
             || grid.file(triangles, finest_particle),
         );
-        let judge = |p: &Item, t: &Item| self.judge(p.index, t.index, x0, x1);
-        let by_particle = |p: &Item, out: &mut Vec<[u32; 2]>| {
+        let judge = |p: &Item, t: &Item, found: &mut Found| {
+            found.tests += 1;
+            found.crossings.extend(self.judge(p.index, t.index, x0, x1));
+        };
+        let by_particle = |p: &Item, found: &mut Found| {
             for &level in triangles.levels_from(p.level) {
-                triangles.meet(p, level, &grid, |t| out.extend(judge(p, t)));
+                triangles.meet(p, level, &grid, |t| judge(p, t, found));
             }
         };
-        let by_triangle = |t: &Item, out: &mut Vec<[u32; 2]>| {
+        let by_triangle = |t: &Item, found: &mut Found| {
             for &level in particles.levels_from(t.level + 1) {
-                particles.meet(t, level, &grid, |p| out.extend(judge(p, t)));
+                particles.meet(t, level, &grid, |p| judge(p, t, found));
             }
         };
-        let (mut crossings, more) =
+        let (found, more) =
             rayon::join(|| search(&particles, by_particle), || search(&triangles, by_triangle));
-        crossings.extend(more);
+        let mut crossings = found.crossings;
+        crossings.extend(more.crossings);
         crossings.sort_unstable();
         crossings.dedup();
-        crossings
+        (crossings, found.tests + more.tests)
     }
 
     /// The same crossings, by judging every pair: the oracle of the tests.
@@ -119,14 +124,26 @@ fn swept<'p>(
     primitives.enumerate().filter_map(item).collect()
 }
 
+/// What a search found, and how many pairs it judged.
+#[derive(Default)]
+struct Found {
+    crossings: Vec<[u32; 2]>,
+    tests: u64,
+}
+
 /// Lets every seeker look, in chunks of fixed size.
-fn search(seekers: &Table, look: impl Fn(&Item, &mut Vec<[u32; 2]>) + Sync) -> Vec<[u32; 2]> {
+fn search(seekers: &Table, look: impl Fn(&Item, &mut Found) + Sync) -> Found {
     let chunk = |items: &[Item]| {
-        let mut found = Vec::new();
+        let mut found = Found::default();
         items.iter().for_each(|item| look(item, &mut found));
         found
     };
-    seekers.items.par_chunks(256).flat_map_iter(chunk).collect()
+    let parts: Vec<Found> = seekers.items.par_chunks(256).map(chunk).collect();
+    parts.into_iter().fold(Found::default(), |mut sum, part| {
+        sum.crossings.extend(part.crossings);
+        sum.tests += part.tests;
+        sum
+    })
 }
 
 /// Whether a particle crosses a triangle, both given at the start and at the end.
