@@ -4,13 +4,16 @@
 //! All particles a run will ever have exist from the start, so that arrays keep their size: those an emitter has yet
 //! to release wait at its nozzle and take part in nothing.
 
-use crate::fluid::{FluidMaterial, StepLimits};
+use crate::fluid::{Fluid, FluidError, FluidMaterial, StepLimits};
 use crate::model::Snapshot;
 use crate::settings::{FluidSettings, Splitting};
 use littoral_geom::math::{Aabb, Vec3};
 
 /// Numbers a particle remembers between steps: its state, and the acceleration by pressure that starts the next solve.
 pub const PARTICLE_MEMORY: usize = 4;
+
+/// Kernel support in spacings: 26 neighbours, and a lattice sums to the rest density.
+const SUPPORT: f64 = 2.0;
 
 /// Colour of all particles: they share no element with one another.
 pub const PARTICLE_COLOR: u32 = u32::MAX - 1;
@@ -72,6 +75,11 @@ impl FluidSystem {
     /// True if the point is a particle that is part of the fluid.
     pub fn is_present(&self, memory: &[f64], point: usize) -> bool {
         self.life(memory, point - self.first) == life::PRESENT
+    }
+
+    /// The fluid phase of these particles.
+    pub fn fluid(&self) -> Result<Fluid, FluidError> {
+        Fluid::new(self.spacing, SUPPORT, self.materials.clone(), self.kinds.clone())
     }
 
     /// Writes what every particle remembers before the first step.

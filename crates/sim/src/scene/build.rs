@@ -56,7 +56,7 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         let first = all.add_object(&placement, ObjectKind::Collider, &mesh.vertices, friction)?;
         all.add_collider(&placement, first, &mesh, motion)?;
     }
-    liquids::add(&mut all, &scene.liquids, &scene.fluid, scene.sinks, scene.gravity, scene.solver.step)?;
+    liquids::add(&mut all, &scene.liquids, &scene.fluid, scene.sinks, scene.gravity, &scene.solver)?;
     if all.x.is_empty() {
         return Err(SceneError::Setting {
             key: "scene",

@@ -5,11 +5,10 @@ use super::{Emitter, Liquid, SceneError};
 use crate::fluid::{FluidMaterial, stiffness_for};
 use crate::liquid::{Birth, FluidSystem};
 use crate::model::ObjectKind;
-use crate::settings::FluidSettings;
+use crate::settings::{FluidSettings, Method, SolverSettings, Splitting};
 use littoral_geom::inside::Solid;
 use littoral_geom::math::{Aabb, Vec3};
-use littoral_geom::near::NearTriangles;
-use littoral_geom::particle_grid::ParticleGrid;
+use littoral_geom::sampling::{Nozzle, Overlaps, SamplingError, nozzle_layer};
 
 /// Largest step of a scene with fluid [s], where the user names none: the published bound.
 const LONGEST_STEP: f64 = 5e-3;
@@ -31,10 +30,10 @@ pub(super) fn add(
     settings: &FluidSettings,
     sinks: Vec<Aabb>,
     gravity: Vec3,
-    step: Option<f64>,
+    solver: &SolverSettings,
 ) -> Result<(), SceneError> {
     let Some(any) = liquids.first() else { return Ok(()) };
-    check_settings(settings)?;
+    check_settings(settings, solver)?;
     let spacing = any.spacing;
     let first = all.x.len();
     let solids: Vec<Vec3> = all.x.clone();
@@ -47,7 +46,7 @@ pub(super) fn add(
         births: Vec::new(),
         sinks,
         settings: settings.clone(),
-        longest: step.unwrap_or(LONGEST_STEP),
+        longest: solver.step.unwrap_or(LONGEST_STEP),
         gravity: gravity.length(),
         memory: 0,
         removed: vec![0; all.objects.len()],
@@ -57,10 +56,21 @@ pub(super) fn add(
         let material = material_of(liquid, liquids, &solids, all, settings, gravity);
         system.materials.push(material);
         system.no_slip.push(liquid.material.no_slip);
-        let kept = without_overlaps(all, first, &liquid.particles, spacing);
+        // Those that wait at a nozzle are nowhere yet.
+        let there: Vec<Vec3> = all.x[first..]
+            .iter()
+            .zip(&system.births)
+            .filter(|(_, b)| b.velocity.is_none())
+            .map(|(p, _)| *p)
+            .collect();
+        let kept = without_overlaps(all, first, &there, &liquid.particles, spacing);
         let removed = (liquid.particles.len() - kept.len()) as u32;
-        let (jets, births): (Vec<Vec3>, Vec<Birth>) =
-            liquid.emitters.iter().flat_map(|e| release(e, spacing)).unzip();
+        let mut released = Vec::new();
+        for (k, emitter) in liquid.emitters.iter().enumerate() {
+            released
+                .extend(release(emitter, spacing).map_err(|e| refuse(liquid, format!("emitter {k}: {e}")))?);
+        }
+        let (jets, births): (Vec<Vec3>, Vec<Birth>) = released.into_iter().unzip();
         let points: Vec<Vec3> = kept.iter().chain(&jets).copied().collect();
         if points.is_empty() {
             return Err(refuse(
@@ -84,20 +94,24 @@ pub(super) fn add(
         system.births.extend(kept.iter().map(|_| Birth { time: 0.0, velocity: None }));
         system.births.extend(births);
     }
+    // Refuses what no kernel or material can be made of, so that a run can rely on it.
+    system.fluid().map_err(|e| SceneError::Setting { key: "fluid", what: e.to_string() })?;
     all.fluid = Some(system);
     Ok(())
 }
 
-/// The particles that are not too near to a surface, not inside a solid, and not inside a particle that is there.
+/// The particles that are not too near to a surface, not inside a solid, and not inside one of those that are `there`.
 ///
 /// A closed collider is a solid for a fluid that lies on both sides of it, and a container for one that lies wholly inside.
-fn without_overlaps(all: &Assembly, solids: usize, particles: &[Vec3], spacing: f64) -> Vec<Vec3> {
-    let mut keep = vec![true; particles.len()];
-    let mut near = NearTriangles::default();
-    near.fit_positions(&all.x[..solids], &all.triangles, particles, OVERLAP * spacing);
-    for (k, keep) in keep.iter_mut().enumerate() {
-        *keep = near.list(k).is_empty();
-    }
+fn without_overlaps(
+    all: &Assembly,
+    solids: usize,
+    there: &[Vec3],
+    particles: &[Vec3],
+    spacing: f64,
+) -> Vec<Vec3> {
+    let mut overlaps = Overlaps::new(particles);
+    overlaps.refuse_near_surface(particles, &all.x[..solids], &all.triangles, OVERLAP * spacing);
     for object in all.objects.iter().filter(|o| o.kind != ObjectKind::Cloth && o.kind != ObjectKind::Fluid) {
         let range = object.range();
         let own: Vec<[u32; 3]> =
@@ -106,30 +120,19 @@ fn without_overlaps(all: &Assembly, solids: usize, particles: &[Vec3], spacing: 
             continue;
         }
         let solid = Solid::new(&all.x[..solids], &own);
-        let inside = solid.contains_each(particles);
         let container = object.kind == ObjectKind::Collider
-            && inside.iter().zip(&keep).all(|(inside, keep)| *inside || !keep);
+            && solid.contains_each(&overlaps.retained(particles)).iter().all(|inside| *inside);
         if !container {
-            keep.iter_mut().zip(&inside).for_each(|(keep, inside)| *keep &= !inside);
+            overlaps.refuse_inside(particles, &solid);
         }
     }
-    let others: Vec<Vec3> = all.x[solids..].to_vec();
-    let mut grid = ParticleGrid::default();
-    let together: Vec<Vec3> = others.iter().chain(particles).copied().collect();
-    grid.fit(&together, TOGETHER * spacing);
-    for slot in 0..together.len() as u32 {
-        let k = grid.order()[slot as usize] as usize;
-        if k < others.len() {
-            continue;
-        }
-        // Of two particles at one place the first stays.
-        let crowded = grid.neighbors(slot).iter().any(|n| {
-            let other = grid.order()[*n as usize] as usize;
-            other < others.len() || (other < k && keep[other - others.len()])
-        });
-        keep[k - others.len()] &= !crowded;
-    }
-    particles.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(p, _)| *p).collect()
+    // Of two particles at one place the first stays, whichever fill or fluid they are of.
+    let together: Vec<Vec3> = there.iter().chain(&overlaps.retained(particles)).copied().collect();
+    let mut crowd = Overlaps::new(&together);
+    let order: Vec<u32> =
+        (0..together.len() as u32).map(|k| (k + 1).saturating_sub(there.len() as u32)).collect();
+    crowd.refuse_near_other(&together, &order, TOGETHER * spacing);
+    crowd.retained(&together).split_off(there.len())
 }
 
 /// Every edge has as many triangles on one side as on the other: there is an inside.
@@ -144,28 +147,14 @@ fn is_closed(triangles: &[[u32; 3]]) -> bool {
 }
 
 /// Layers of a nozzle, one each time the jet has gone a spacing: places and births.
-fn release(emitter: &Emitter, spacing: f64) -> Vec<(Vec3, Birth)> {
-    let along = emitter.direction.normalize();
-    let (u, v) = along.any_orthonormal_pair();
-    let reach = (emitter.radius / spacing).floor() as i64;
-    let mut disc = Vec::new();
-    for i in -reach..=reach {
-        for j in -reach..=reach {
-            let place = spacing * (i as f64 * u + j as f64 * v);
-            if place.length() <= emitter.radius {
-                disc.push(emitter.center + place);
-            }
-        }
-    }
+fn release(emitter: &Emitter, spacing: f64) -> Result<Vec<(Vec3, Birth)>, SamplingError> {
+    let nozzle = Nozzle::Disc { radius: emitter.radius };
+    let layer = nozzle_layer(emitter.center, emitter.direction, nozzle, spacing)?;
     let every = spacing / emitter.speed;
     let layers = ((emitter.stop - emitter.start) / every).ceil() as usize;
-    let velocity = Some(emitter.speed * along);
-    (0..layers)
-        .flat_map(|k| {
-            let time = emitter.start + every * k as f64;
-            disc.iter().map(move |p| (*p, Birth { time, velocity }))
-        })
-        .collect()
+    let velocity = Some(emitter.speed * emitter.direction.normalize());
+    let born = |k: usize| Birth { time: emitter.start + every * k as f64, velocity };
+    Ok((0..layers).flat_map(|k| layer.iter().map(move |p| (*p, born(k)))).collect())
 }
 
 /// The material, with a stiffness for the head and the speed that the scene can give it.
@@ -262,8 +251,14 @@ fn check(liquid: &Liquid, spacing: f64) -> Result<(), SceneError> {
     Ok(())
 }
 
-fn check_settings(f: &FluidSettings) -> Result<(), SceneError> {
+fn check_settings(f: &FluidSettings, solver: &SolverSettings) -> Result<(), SceneError> {
     let wrong = |key: &'static str, what: String| Err(SceneError::Setting { key, what });
+    if solver.method != Method::Vbd {
+        return wrong("solver.method", "must be vbd in a scene with fluid".into());
+    }
+    if !matches!(f.splitting, Splitting::Proxy | Splitting::Baseline) {
+        return wrong("solver.splitting", format!("must be proxy or baseline, found {:?}", f.splitting));
+    }
     if !(f.courant > 0.0 && f.courant.is_finite()) {
         return wrong("solver.courant", format!("must be positive, found {}", f.courant));
     }

@@ -21,7 +21,8 @@ use littoral_geom::near::NearTriangles;
 use littoral_geom::particle_grid::ParticleGrid;
 use rayon::prelude::*;
 
-/// Below this share of the stand-off a nozzle's particle would appear inside of something, and waits.
+/// Nearer than this share of the stand-off to a surface, or of the spacing to a particle, what a nozzle releases would
+/// appear inside of something: it is left out, and counted.
 const NOZZLE_CLEARANCE: f64 = 0.5;
 
 /// The phase and its memory. Dropping the memory between steps changes no result.
@@ -57,9 +58,6 @@ pub struct FluidPhase {
     warm: Vec<Vec3>,
 }
 
-/// Kernel support in spacings: 26 neighbours, and a lattice sums to the rest density.
-const SUPPORT: f64 = 2.0;
-
 /// What the phase reads besides the system.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
@@ -75,10 +73,10 @@ impl FluidPhase {
     /// The phase for a system with fluid; `None` for one without.
     pub fn new(system: &System) -> Option<Self> {
         let f = system.fluid.as_ref()?;
-        // The scene builder has checked materials and spacing.
-        let fluid = Fluid::new(f.spacing, SUPPORT, f.materials.clone(), f.kinds.clone()).ok()?;
+        let fluid = f.fluid();
+        assert!(fluid.is_ok(), "the scene builder let a fluid pass that cannot be made: {:?}", fluid.err());
         Some(FluidPhase {
-            fluid,
+            fluid: fluid.ok()?,
             near: NearTriangles::default(),
             present: Vec::new(),
             points: Vec::new(),
