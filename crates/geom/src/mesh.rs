@@ -107,15 +107,18 @@ pub fn enclosed_volume(points: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
     triangles.iter().map(|t| corner(t[0]).dot(corner(t[1]).cross(corner(t[2]))) / 6.0).sum()
 }
 
-/// Volume [m³] between a surface and the plane z = `level` [m]: `V = Σ A_z ((z₀+z₁+z₂)/3 − level)` with the area
-/// `A_z = ½ ((x₁−x₀)×(x₂−x₀))_z` of the triangle's projection, negative for one that faces down. Of a closed surface
-/// it is the enclosed volume, of the upper surface of a liquid the volume below it.
-pub fn volume_under(points: &[Vec3], triangles: &[[u32; 3]], level: f64) -> f64 {
-    let column = |t: &[u32; 3]| {
-        let [a, b, c] = t.map(|v| points[v as usize]);
-        0.5 * (b - a).cross(c - a).z * ((a.z + b.z + c.z) / 3.0 - level)
-    };
-    triangles.iter().map(column).sum()
+/// Number of directed edges without an opposite partner; 0 for a closed, consistently oriented surface, which has an inside.
+pub fn open_edges(triangles: &[[u32; 3]]) -> usize {
+    let mut sides: Vec<([u32; 2], bool)> = triangles
+        .iter()
+        .flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]])
+        .map(|[a, b]| ([a.min(b), a.max(b)], a < b))
+        .collect();
+    sides.sort_unstable();
+    sides
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|same| same.len().abs_diff(2 * same.iter().filter(|s| s.1).count()))
+        .sum()
 }
 
 impl TriMesh {
@@ -211,16 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn volume_under_a_tilted_sheet_is_its_area_times_its_mean_height() {
-        // z = 2 + x/4 + y/8 over the unit square, above the level 1: 1 + 1/8 + 1/16.
-        let at = |x: f64, y: f64| Vec3::new(x, y, 2.0 + 0.25 * x + 0.125 * y);
-        let sheet = [at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0)];
-        let triangles = [[0, 1, 2], [0, 2, 3]];
-        let eps = 1e-15; // a handful of rounding errors on numbers of order one
-        assert!((volume_under(&sheet, &triangles, 1.0) - 1.1875).abs() < eps);
-        let tet = corner_tet();
-        let faces = boundary_triangles(&tet.tets);
-        assert!((volume_under(&tet.vertices, &faces, 7.0) - 1.0 / 6.0).abs() < 5.0 * eps);
+    fn open_edges_are_those_without_a_partner_that_runs_the_other_way() {
+        let faces = boundary_triangles(&corner_tet().tets);
+        assert_eq!(open_edges(&faces), 0);
+        assert_eq!(open_edges(&faces[1..]), 3);
+        // One face turned over: each of its edges runs twice the same way.
+        let mut turned = faces.clone();
+        turned[0].swap(1, 2);
+        assert_eq!(open_edges(&turned), 6);
     }
 
     #[test]

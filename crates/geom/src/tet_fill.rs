@@ -24,7 +24,7 @@ pub use quality::{TetQuality, tet_quality};
 
 use crate::inside::Solid;
 use crate::math::Vec3;
-use crate::mesh::{TetMesh, TriMesh, boundary_triangles};
+use crate::mesh::{TetMesh, TriMesh, boundary_triangles, open_edges};
 use lattice::{Lattice, SLOTS};
 use rayon::prelude::*;
 use stuffing::Cuts;
@@ -221,20 +221,6 @@ fn check_decided(mesh: &TriMesh, solid: &Solid, lattice: &Lattice, winding: &[f3
         return Err(FillError::Open { open_edges: open_edges(&mesh.triangles), undecided_percent });
     }
     Ok(())
-}
-
-/// Directed edges without an opposite partner.
-fn open_edges(triangles: &[[u32; 3]]) -> usize {
-    let mut sides: Vec<([u32; 2], bool)> = triangles
-        .iter()
-        .flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]])
-        .map(|[a, b]| ([a.min(b), a.max(b)], a < b))
-        .collect();
-    sides.sort_unstable();
-    sides
-        .chunk_by(|a, b| a.0 == b.0)
-        .map(|same| same.len().abs_diff(2 * same.iter().filter(|s| s.1).count()))
-        .sum()
 }
 
 /// Refuses a filling that misses parts of the body: parts thinner than the spacing. `overlapping` says that

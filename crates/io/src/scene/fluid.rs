@@ -3,11 +3,12 @@
 use super::build::{Build, Pose, SceneWarning};
 use super::check_fluid::PARTICLES_MAX;
 use super::error::SceneFileError;
+use super::meshes::Note;
 use super::spec::{Response, Splitting};
 use super::spec_fluid::{Fill, Fluid};
 use littoral_geom::inside::Solid;
 use littoral_geom::math::{Aabb, Vec3};
-use littoral_geom::mesh::TriMesh;
+use littoral_geom::mesh::{TriMesh, open_edges};
 use littoral_geom::sampling::{Nozzle, SamplingError, default_stand_off, fill_box, fill_solid, nozzle_layer};
 use littoral_sim::scene::{Emitter as SimEmitter, Liquid, SceneBuilder};
 use littoral_sim::settings::{self, FluidSettings};
@@ -163,7 +164,14 @@ impl Build<'_> {
         let places = self.places(fill.position, &fill.rotation, fill.scale, &None);
         let made = self.maker().surface(mesh, places.factors);
         let at = format!("{path}.inside.{}", mesh.key());
-        let (mut surface, notes) = made.map_err(|m| self.document.error_at(&at, &m, None))?;
+        let (mut surface, mut notes) = made.map_err(|m| self.document.error_at(&at, &m, None))?;
+        let open = open_edges(&surface.triangles);
+        if open > 0 {
+            let text = format!(
+                "{path}.inside is open at {open} edges: what lies more inside than outside is filled; look at the                  first frame, or give a closed surface"
+            );
+            notes.push(Note { code: "fill-open", count: open as u64, text });
+        }
         self.note(path, names, &surface.vertices, notes, warnings);
         let pose: Option<&Pose> = places.poses.first();
         surface.vertices = pose.map(|p| p.apply(&surface.vertices)).unwrap_or_default();

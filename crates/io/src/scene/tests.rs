@@ -534,3 +534,16 @@ fn no_bytes_make_reading_panic() {
         let _ = load(&String::from_utf8_lossy(&bytes), &[]);
     }
 }
+
+#[test]
+fn a_fill_of_an_open_surface_is_told() {
+    let text = |shape: &str| {
+        format!("version = 1\n[[fluid]]\nspacing = 0.02\nfill = {{ inside = {{ {shape} }} }}\n")
+    };
+    let codes = |shape: &str| {
+        let (_, warnings) = load(&text(shape), &[]).unwrap().build().unwrap();
+        warnings.iter().map(|w| w.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("cup = { radius = 0.1, height = 0.2 }"), ["fill-open"]);
+    assert_eq!(codes("sphere = { radius = 0.1 }"), Vec::<&str>::new());
+}

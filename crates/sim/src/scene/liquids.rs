@@ -8,6 +8,7 @@ use crate::model::ObjectKind;
 use crate::settings::{FluidSettings, Method, SolverSettings, Splitting};
 use littoral_geom::inside::Solid;
 use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::mesh::open_edges;
 use littoral_geom::sampling::{Nozzle, Overlaps, SamplingError, nozzle_layer};
 
 /// Largest step of a scene with fluid [s], where the user names none: the published bound.
@@ -116,7 +117,7 @@ fn without_overlaps(
         let range = object.range();
         let own: Vec<[u32; 3]> =
             all.triangles.iter().filter(|t| range.contains(&(t[0] as usize))).copied().collect();
-        if !is_closed(&own) {
+        if open_edges(&own) > 0 {
             continue;
         }
         let solid = Solid::new(&all.x[..solids], &own);
@@ -133,17 +134,6 @@ fn without_overlaps(
         (0..together.len() as u32).map(|k| (k + 1).saturating_sub(there.len() as u32)).collect();
     crowd.refuse_near_other(&together, &order, TOGETHER * spacing);
     crowd.retained(&together).split_off(there.len())
-}
-
-/// Every edge has as many triangles on one side as on the other: there is an inside.
-fn is_closed(triangles: &[[u32; 3]]) -> bool {
-    let mut edges: Vec<([u32; 2], i32)> = triangles
-        .iter()
-        .flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]])
-        .map(|[a, b]| if a < b { ([a, b], 1) } else { ([b, a], -1) })
-        .collect();
-    edges.sort_unstable();
-    edges.chunk_by(|a, b| a.0 == b.0).all(|side| side.iter().map(|e| e.1).sum::<i32>() == 0)
 }
 
 /// Layers of a nozzle, one each time the jet has gone a spacing: places and births.
