@@ -6,16 +6,19 @@
 
 pub mod barrier;
 pub mod barrier_set;
+mod contacts;
+mod element;
 pub mod lagged_friction;
 pub mod law;
 pub mod wall;
 
-use crate::liquid::PARTICLE_COLOR;
+pub use contacts::Contacts;
+use element::Kind;
+pub use element::{Bridge, Contact, NO_SLOT, Response, Slip};
+
 use crate::safe::{Detection, Geometry, Plane};
-use littoral_geom::distance::{
-    TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle,
-};
-use littoral_geom::math::{Mat3, Vec3, outer};
+use littoral_geom::distance::{TriangleRegion, closest_edge_edge, closest_point_triangle};
+use littoral_geom::math::Vec3;
 use littoral_geom::mesh::Csr;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -24,93 +27,6 @@ use std::collections::HashMap;
 /// are left to the face: flat on flat is carried by points on faces alone. Larger values lose support at blunt
 /// edges, smaller ones let rounding decide.
 const FLAT: f64 = 1e-3;
-
-/// Which features meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    PointPoint,
-    PointEdge,
-    PointFace,
-    EdgeEdge,
-}
-
-/// One contact element.
-#[derive(Clone, Copy, Debug)]
-struct Contact {
-    kind: Kind,
-    /// Its points; unused slots repeat the first.
-    points: [u32; 4],
-    /// Contact radius of this pair [m].
-    radius: f64,
-    /// Stiffness k [N/m].
-    stiffness: f64,
-    /// Friction coefficient μ [–].
-    friction: f64,
-    /// Slot of a fluid particle in `points`, or 4.
-    particle: u8,
-    /// Inertia m/h² of that particle [N/m]; infinite without one.
-    give: f64,
-}
-
-/// A contact at given positions: the bridge between the two sides.
-#[derive(Clone, Copy, Debug)]
-pub struct Bridge {
-    /// Weights of the four points; positive on the first side, they sum to zero.
-    pub weights: [f64; 4],
-    /// Unit direction from the second side to the first.
-    pub normal: Vec3,
-    /// Distance [m].
-    pub distance: f64,
-}
-
-impl Contact {
-    fn used(&self) -> usize {
-        match self.kind {
-            Kind::PointPoint => 2,
-            Kind::PointEdge => 3,
-            Kind::PointFace | Kind::EdgeEdge => 4,
-        }
-    }
-
-    /// Number of points on the first side.
-    fn split(&self) -> usize {
-        if self.kind == Kind::EdgeEdge { 2 } else { 1 }
-    }
-
-    #[inline]
-    fn bridge(&self, x: &[Vec3]) -> Bridge {
-        let p = self.points.map(|v| x[v as usize]);
-        let (weights, between) = match self.kind {
-            Kind::PointPoint => ([1.0, -1.0, 0.0, 0.0], p[0] - p[1]),
-            Kind::PointEdge => {
-                let c = closest_point_edge(p[0], p[1], p[2]);
-                ([1.0, c.t - 1.0, -c.t, 0.0], p[0] - c.point)
-            }
-            Kind::PointFace => {
-                let c = closest_point_triangle(p[0], [p[1], p[2], p[3]]);
-                ([1.0, -c.bary[0], -c.bary[1], -c.bary[2]], p[0] - c.point)
-            }
-            Kind::EdgeEdge => {
-                let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
-                ([1.0 - c.s, c.s, c.t - 1.0, -c.t], c.point_a - c.point_b)
-            }
-        };
-        let distance = between.length();
-        let normal = if distance > 0.0 { between / distance } else { Vec3::ZERO };
-        Bridge { weights, normal, distance }
-    }
-
-    /// Curvature that a point of the solid side feels when it moves: the particle, whose block holds nothing else,
-    /// gives way at once. This is the Schur complement of the particle's unknowns [Xie 2023, §5].
-    #[inline]
-    fn yielding(&self, curvature: f64) -> f64 {
-        if self.give < f64::INFINITY && curvature > 0.0 {
-            curvature * self.give / (curvature + self.give)
-        } else {
-            curvature
-        }
-    }
-}
 
 /// Contact of fluid particles.
 #[derive(Clone, Debug, Default)]
@@ -358,12 +274,7 @@ impl ContactModel {
     }
 
     fn finish(&self, kind: Kind, q: [u32; 4], served: bool, gap: f64, h: f64) -> Option<Contact> {
-        let used = match kind {
-            Kind::PointPoint => 2,
-            Kind::PointEdge => 3,
-            Kind::PointFace | Kind::EdgeEdge => 4,
-        };
-        let split = if kind == Kind::EdgeEdge { 2 } else { 1 };
+        let (used, split) = (kind.used(), kind.split());
         if let Some((slot, p)) = (0..used).find_map(|s| Some((s, self.particle_at(q[s])?))) {
             let ParticleContact { radius, share, stiffness } = &self.particles;
             let radius = if served { *radius } else { LAST_RESORT * radius };
@@ -445,227 +356,5 @@ impl ContactModel {
                 .filter_map(|&(kind, q, served, gap)| self.finish(kind, q, served, gap, h)),
         );
         out.index(self.mass.len());
-    }
-}
-
-/// The contacts between two detections.
-#[derive(Clone, Debug, Default)]
-pub struct Contacts {
-    list: Vec<Contact>,
-    offsets: Vec<u32>,
-    items: Vec<u32>,
-}
-
-/// What friction measures from.
-#[derive(Clone, Copy, Debug)]
-pub struct Slip<'a> {
-    /// Positions at the start of the step (n) [m].
-    pub x_n: &'a [Vec3],
-    /// Slip below which friction is regularised, ε_v h [m].
-    pub epsilon: f64,
-}
-
-impl Slip<'_> {
-    /// f₁(y)/y [1/m] of the regularised Coulomb law for a slip y [m]: f₁ = y/ε (2 − y/ε) below ε, 1 above.
-    #[inline]
-    fn softened(&self, y: f64) -> f64 {
-        if y < self.epsilon { (2.0 - y / self.epsilon) / self.epsilon } else { 1.0 / y }
-    }
-}
-
-impl Contacts {
-    fn index(&mut self, n: usize) {
-        self.offsets.clear();
-        self.offsets.resize(n + 1, 0);
-        for c in &self.list {
-            for &v in &c.points[..c.used()] {
-                self.offsets[v as usize + 1] += 1;
-            }
-        }
-        for v in 0..n {
-            self.offsets[v + 1] += self.offsets[v];
-        }
-        self.items.clear();
-        self.items.resize(self.offsets[n] as usize, 0);
-        for (k, c) in self.list.iter().enumerate() {
-            for (slot, &v) in c.points[..c.used()].iter().enumerate() {
-                self.items[self.offsets[v as usize] as usize] = (4 * k + slot) as u32;
-                self.offsets[v as usize] += 1;
-            }
-        }
-        for v in (1..=n).rev() {
-            self.offsets[v] = self.offsets[v - 1];
-        }
-        self.offsets[0] = 0;
-    }
-
-    /// True when point `v` belongs to some contact element.
-    #[inline]
-    pub fn touches(&self, v: u32) -> bool {
-        self.offsets[v as usize] < self.offsets[v as usize + 1]
-    }
-
-    /// True when point `v` shares a contact element with a simulated point of a solid.
-    pub fn meets_simulated(&self, v: u32, color_of: &[u32]) -> bool {
-        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
-        self.items[row].iter().any(|item| {
-            let contact = &self.list[(item >> 2) as usize];
-            contact.points[..contact.used()].iter().any(|&p| color_of[p as usize] < PARTICLE_COLOR)
-        })
-    }
-
-    /// Gradient [N] and positive semidefinite Hessian block [N/m] of all contacts at point `v`.
-    ///
-    /// Points of the same colour move at once: their shares of a contact are added to this point's curvature, so
-    /// that simultaneous moves do not overshoot.
-    pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3) {
-        let mut gradient = Vec3::ZERO;
-        let mut hessian = Mat3::ZERO;
-        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
-        for &item in &self.items[row] {
-            let (contact, slot) = (&self.list[(item >> 2) as usize], (item & 3) as usize);
-            let bridge = contact.bridge(x);
-            let w = bridge.weights[slot];
-            if bridge.distance >= contact.radius || w == 0.0 {
-                continue;
-            }
-            let (force, curvature) =
-                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
-            let curvature =
-                if slot == contact.particle as usize { curvature } else { contact.yielding(curvature) };
-            let together: f64 = (0..contact.used())
-                .filter(|&s| color_of[contact.points[s] as usize] == color_of[v as usize])
-                .map(|s| bridge.weights[s].abs())
-                .sum();
-            let share = w.abs() * together;
-            let n = bridge.normal;
-            gradient -= (w * force) * n;
-            hessian += outer(n, n) * (share * curvature);
-            let pull = contact.friction * force;
-            if pull > 0.0 {
-                let mut u = Vec3::ZERO;
-                for s in 0..contact.used() {
-                    let p = contact.points[s] as usize;
-                    u += bridge.weights[s] * (x[p] - slip.x_n[p]);
-                }
-                u -= n.dot(u) * n;
-                let f1_over_y = slip.softened(u.length());
-                gradient += (w * pull * f1_over_y) * u;
-                hessian += (Mat3::IDENTITY - outer(n, n)) * (share * pull * f1_over_y);
-            }
-        }
-        (gradient, hessian)
-    }
-
-    /// Calls `visit(side, other, point, gradient, hessian)` for both sides of every acting contact between different
-    /// components: the contact point on that side, gradient [N] and positive semidefinite Hessian [N/m] there.
-    pub fn for_each_side(
-        &self,
-        x: &[Vec3],
-        slip: &Slip<'_>,
-        component: &[u32],
-        mut visit: impl FnMut(u32, u32, Vec3, Vec3, Mat3),
-    ) {
-        for contact in &self.list {
-            let split = contact.split();
-            let (a, b) = (component[contact.points[0] as usize], component[contact.points[split] as usize]);
-            if a == b {
-                continue;
-            }
-            let bridge = contact.bridge(x);
-            if bridge.distance >= contact.radius {
-                continue;
-            }
-            let (force, curvature) =
-                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
-            let n = bridge.normal;
-            let (mut slid, mut point_a, mut point_b) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
-            for s in 0..contact.used() {
-                let (w, p) = (bridge.weights[s], contact.points[s] as usize);
-                slid += w * (x[p] - slip.x_n[p]);
-                if s < split {
-                    point_a += w * x[p];
-                } else {
-                    point_b -= w * x[p];
-                }
-            }
-            slid -= n.dot(slid) * n;
-            let drag = contact.friction * force * slip.softened(slid.length());
-            let gradient = drag * slid - force * n;
-            let nn = outer(n, n);
-            // A particle never moves as a body: what is visited here is the solid it touches.
-            let curvature = contact.yielding(curvature);
-            let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
-            visit(a, b, point_a, gradient, hessian);
-            visit(b, a, point_b, -gradient, hessian);
-        }
-    }
-
-    /// Adds the force of particles on each object [N] at the positions `x` [m].
-    pub fn add_particle_forces(&self, model: &ContactModel, x: &[Vec3], out: &mut [Vec3]) {
-        for contact in self.list.iter().filter(|c| c.particle < 4) {
-            let bridge = contact.bridge(x);
-            if bridge.distance >= contact.radius {
-                continue;
-            }
-            let (force, _) = law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
-            let slot = contact.particle as usize;
-            // The weight of the particle tells which way the normal points.
-            let away = bridge.weights[slot] * bridge.normal;
-            let other = contact.points[if slot == 0 { 1 } else { 0 }];
-            out[model.object_of(other) as usize] -= force * away;
-        }
-    }
-
-    /// Calls `visit(points, weights, split, hessian)` for every acting contact: its points, the first `split` of them on
-    /// the first side, and their weights w; the Hessian of the points s and t is w_s w_t times the given one [N/m].
-    pub fn for_each_acting(
-        &self,
-        x: &[Vec3],
-        slip: &Slip<'_>,
-        mut visit: impl FnMut(&[u32], &[f64], usize, Mat3),
-    ) {
-        for contact in &self.list {
-            let bridge = contact.bridge(x);
-            if bridge.distance >= contact.radius {
-                continue;
-            }
-            let (force, curvature) =
-                law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
-            let (n, used) = (bridge.normal, contact.used());
-            let mut slid = Vec3::ZERO;
-            for (&p, &w) in contact.points[..used].iter().zip(&bridge.weights) {
-                slid += w * (x[p as usize] - slip.x_n[p as usize]);
-            }
-            slid -= n.dot(slid) * n;
-            let drag = contact.friction * force * slip.softened(slid.length());
-            let nn = outer(n, n);
-            let hessian = nn * curvature + (Mat3::IDENTITY - nn) * drag;
-            visit(&contact.points[..used], &bridge.weights[..used], contact.split(), hessian);
-        }
-    }
-
-    /// Calls `visit(points, split, energy)` for every acting contact: as above, and its energy [J] without friction.
-    pub fn for_each_energy(&self, x: &[Vec3], mut visit: impl FnMut(&[u32], usize, f64)) {
-        for c in &self.list {
-            let d = c.bridge(x).distance;
-            if d < c.radius {
-                visit(&c.points[..c.used()], c.split(), law::energy(d, c.stiffness, c.radius));
-            }
-        }
-    }
-
-    /// Number of contacts closer than their radius at `x`, and their energy [J].
-    pub fn active(&self, x: &[Vec3]) -> (u32, f64) {
-        let mut count = 0;
-        let mut energy = 0.0;
-        for c in &self.list {
-            let d = c.bridge(x).distance;
-            if d < c.radius {
-                count += 1;
-                energy += law::energy(d, c.stiffness, c.radius);
-            }
-        }
-        (count, energy)
     }
 }

@@ -1,0 +1,190 @@
+//! The contacts between two detections, by point: what they do to points, bodies and components.
+
+use super::element::{Contact, NO_SLOT, Slip};
+use super::{ContactModel, law};
+use crate::liquid::PARTICLE_COLOR;
+use littoral_geom::math::{Mat3, Vec3};
+
+/// The contacts between two detections.
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    pub(super) list: Vec<Contact>,
+    offsets: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Contacts {
+    pub(super) fn index(&mut self, n: usize) {
+        self.offsets.clear();
+        self.offsets.resize(n + 1, 0);
+        for c in &self.list {
+            for &v in c.points() {
+                self.offsets[v as usize + 1] += 1;
+            }
+        }
+        for v in 0..n {
+            self.offsets[v + 1] += self.offsets[v];
+        }
+        self.items.clear();
+        self.items.resize(self.offsets[n] as usize, 0);
+        for (k, c) in self.list.iter().enumerate() {
+            for (slot, &v) in c.points().iter().enumerate() {
+                self.items[self.offsets[v as usize] as usize] = (4 * k + slot) as u32;
+                self.offsets[v as usize] += 1;
+            }
+        }
+        for v in (1..=n).rev() {
+            self.offsets[v] = self.offsets[v - 1];
+        }
+        self.offsets[0] = 0;
+    }
+
+    /// True when point `v` belongs to some contact element.
+    #[inline]
+    pub fn touches(&self, v: u32) -> bool {
+        self.offsets[v as usize] < self.offsets[v as usize + 1]
+    }
+
+    /// True when point `v` shares a contact element with a simulated point of a solid.
+    pub fn meets_simulated(&self, v: u32, color_of: &[u32]) -> bool {
+        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
+        self.items[row].iter().any(|item| {
+            let points = self.list[(item >> 2) as usize].points();
+            points.iter().any(|&p| color_of[p as usize] < PARTICLE_COLOR)
+        })
+    }
+
+    /// Gradient [N] and positive semidefinite Hessian block [N/m] of all contacts at point `v`.
+    ///
+    /// Points of the same colour move at once: their shares of a contact are added to this point's curvature, so
+    /// that simultaneous moves do not overshoot.
+    pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3) {
+        let mut gradient = Vec3::ZERO;
+        let mut hessian = Mat3::ZERO;
+        for (contact, slot) in self.of_point(v) {
+            let bridge = contact.bridge(x);
+            let w = bridge.weights[slot];
+            if w == 0.0 {
+                continue;
+            }
+            let Some(response) = contact.response(&bridge, x, slip, slot) else { continue };
+            let together: f64 = contact
+                .points()
+                .iter()
+                .zip(&bridge.weights)
+                .filter(|(p, _)| color_of[**p as usize] == color_of[v as usize])
+                .map(|(_, w)| w.abs())
+                .sum();
+            gradient += w * response.gradient;
+            hessian += response.hessian * (w.abs() * together);
+        }
+        (gradient, hessian)
+    }
+
+    /// The contacts of point `v`, with its slot in each.
+    #[inline]
+    pub fn of_point(&self, v: u32) -> impl Iterator<Item = (&Contact, usize)> {
+        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
+        self.items[row].iter().map(|&item| (&self.list[(item >> 2) as usize], (item & 3) as usize))
+    }
+
+    /// Numbers of the contacts that hold any of the `points`, sorted, each once: those of a body.
+    pub fn of_points(&self, points: &[u32], out: &mut Vec<u32>) {
+        out.clear();
+        for &v in points {
+            let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
+            out.extend(self.items[row].iter().map(|item| item >> 2));
+        }
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// The contact of this number.
+    #[inline]
+    pub fn get(&self, number: u32) -> &Contact {
+        &self.list[number as usize]
+    }
+
+    /// Calls `visit(side, other, point, gradient, hessian)` for both sides of every acting contact between different
+    /// components: the contact point on that side, gradient [N] and positive semidefinite Hessian [N/m] there.
+    pub fn for_each_side(
+        &self,
+        x: &[Vec3],
+        slip: &Slip<'_>,
+        component: &[u32],
+        mut visit: impl FnMut(u32, u32, Vec3, Vec3, Mat3),
+    ) {
+        for contact in &self.list {
+            let split = contact.split();
+            let (a, b) = (component[contact.points[0] as usize], component[contact.points[split] as usize]);
+            if a == b {
+                continue;
+            }
+            let bridge = contact.bridge(x);
+            // A particle never moves as a body: what is visited here is the solid it touches.
+            let Some(response) = contact.response(&bridge, x, slip, NO_SLOT) else { continue };
+            let [point_a, point_b] = contact.ends(&bridge, x);
+            visit(a, b, point_a, response.gradient, response.hessian);
+            visit(b, a, point_b, -response.gradient, response.hessian);
+        }
+    }
+
+    /// Adds the force of particles on each object [N] at the positions `x` [m].
+    pub fn add_particle_forces(&self, model: &ContactModel, x: &[Vec3], out: &mut [Vec3]) {
+        for contact in self.list.iter().filter(|c| c.particle < 4) {
+            let bridge = contact.bridge(x);
+            if bridge.distance >= contact.radius {
+                continue;
+            }
+            let (force, _) = law::force_and_curvature(bridge.distance, contact.stiffness, contact.radius);
+            let slot = contact.particle as usize;
+            // The weight of the particle tells which way the normal points.
+            let away = bridge.weights[slot] * bridge.normal;
+            let other = contact.points[if slot == 0 { 1 } else { 0 }];
+            out[model.object_of(other) as usize] -= force * away;
+        }
+    }
+
+    /// Calls `visit(points, weights, split, hessian)` for every acting contact: its points, the first `split` of them on
+    /// the first side, and their weights w; the Hessian of the points s and t is w_s w_t times the given one [N/m].
+    pub fn for_each_acting(
+        &self,
+        x: &[Vec3],
+        slip: &Slip<'_>,
+        mut visit: impl FnMut(&[u32], &[f64], usize, Mat3),
+    ) {
+        for contact in &self.list {
+            let bridge = contact.bridge(x);
+            // Its own curvature, as the particle feels it: no side is asked alone.
+            let Some(response) = contact.response(&bridge, x, slip, contact.particle as usize) else {
+                continue;
+            };
+            let points = contact.points();
+            visit(points, &bridge.weights[..points.len()], contact.split(), response.hessian);
+        }
+    }
+
+    /// Calls `visit(points, split, energy)` for every acting contact: as above, and its energy [J] without friction.
+    pub fn for_each_energy(&self, x: &[Vec3], mut visit: impl FnMut(&[u32], usize, f64)) {
+        for c in &self.list {
+            let d = c.bridge(x).distance;
+            if d < c.radius {
+                visit(c.points(), c.split(), law::energy(d, c.stiffness, c.radius));
+            }
+        }
+    }
+
+    /// Number of contacts closer than their radius at `x`, and their energy [J].
+    pub fn active(&self, x: &[Vec3]) -> (u32, f64) {
+        let mut count = 0;
+        let mut energy = 0.0;
+        for c in &self.list {
+            let d = c.bridge(x).distance;
+            if d < c.radius {
+                count += 1;
+                energy += law::energy(d, c.stiffness, c.radius);
+            }
+        }
+        (count, energy)
+    }
+}
