@@ -7,6 +7,7 @@
 
 mod builder;
 mod closed;
+mod figure;
 mod sheets;
 mod solid;
 
@@ -14,5 +15,6 @@ mod solid;
 mod tests;
 
 pub use closed::{capsule, cuboid, cylinder, ellipsoid, gear, prism, sphere, torus};
+pub use figure::figure;
 pub use sheets::{belt, bowl, cup, grid, plane, strip_spiral, tank, triangle_grid, tube};
 pub use solid::{tet_cuboid, tet_cylinder, tet_sphere, tet_torus};

@@ -98,3 +98,13 @@ fn still_water_keeps_its_level() {
 fn a_dam_breaks_as_martin_and_moyce_measured() {
     holds("validation/dam-break-front", &[]);
 }
+
+#[test]
+fn a_film_between_plates_starts_to_flow_as_poiseuille_says() {
+    holds("validation/poiseuille", &[]);
+}
+
+#[test]
+fn a_patch_is_drawn_out_into_the_ellipse() {
+    holds("validation/patch", &[]);
+}

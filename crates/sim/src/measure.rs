@@ -7,7 +7,7 @@ mod fluid;
 
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
-use littoral_geom::math::Vec3;
+use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::{enclosed_volume, tet_volume, triangle_area, unique_edges};
 
 /// A coordinate axis.
@@ -42,6 +42,9 @@ pub enum Measure {
     Max(Axis),
     /// Coordinate of the centre [m]: of the volume of a soft body, of the area of a surface.
     Center(Axis),
+    /// Standard deviation of a coordinate of the vertices [m]: of a uniform ellipse, half its semi-axis; of a uniform rod,
+    /// its length over √12.
+    Deviation(Axis),
     /// Largest speed of a vertex [m/s].
     MaxSpeed,
     /// Mean speed of the vertices [m/s].
@@ -64,8 +67,22 @@ pub enum Measure {
 
 /// Measures an object of the simulation. An object without vertices has NaN.
 pub fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
+    measure_within(sim, object, what, None)
+}
+
+/// As [`measure`], of the vertices inside a box [m] alone. Measures of elements (centre, areas, volumes, stretch) and lags
+/// know no box: NaN.
+pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: Option<Aabb>) -> f64 {
+    let of_points = matches!(
+        what,
+        Measure::Min(_) | Measure::Max(_) | Measure::Deviation(_) | Measure::MaxSpeed | Measure::MeanSpeed
+    );
+    if within.is_some() && !of_points {
+        return f64::NAN;
+    }
+    let is_inside = |p: Vec3| within.is_none_or(|b| b.min.cmple(p).all() && p.cmple(b.max).all());
     let (x, v) = (&sim.state().x, &sim.state().v);
-    let points: Vec<usize> = object.range().filter(|&p| sim.is_present(p)).collect();
+    let points: Vec<usize> = object.range().filter(|&p| sim.is_present(p) && is_inside(x[p])).collect();
     if points.is_empty() {
         // An empty fluid has no place, but it has a volume.
         return if matches!(what, Measure::Volume) { 0.0 } else { f64::NAN };
@@ -76,6 +93,11 @@ pub fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
         Measure::Min(axis) => x.map(|p| axis.of(p)).fold(f64::INFINITY, f64::min),
         Measure::Max(axis) => x.map(|p| axis.of(p)).fold(f64::NEG_INFINITY, f64::max),
         Measure::Center(axis) => axis.of(center(sim, object)),
+        Measure::Deviation(axis) => {
+            let count = points.len() as f64;
+            let mean = x.clone().sum::<Vec3>() / count;
+            (x.map(|p| axis.of(p - mean).powi(2)).sum::<f64>() / count).sqrt()
+        }
         Measure::MaxSpeed => speeds.fold(0.0, f64::max),
         Measure::MeanSpeed => speeds.sum::<f64>() / points.len() as f64,
         Measure::VolumeRatio => volume(sim, object, &sim.state().x) / volume(sim, object, sim.x_rest()),

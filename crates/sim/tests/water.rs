@@ -1,6 +1,6 @@
 //! Water with solids: weights, levels, leaks, and the same bits whatever the threads.
 
-use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::math::{Aabb, Mat3, Vec3};
 use littoral_geom::mesh::TriMesh;
 use littoral_geom::shapes;
 use littoral_sim::motion::Motion;
@@ -39,6 +39,7 @@ fn liquid(spacing: f64, particles: Vec<Vec3>) -> Liquid {
         placement: named("water"),
         spacing,
         particles,
+        gradient: Mat3::ZERO,
         emitters: Vec::new(),
         material: LiquidMaterial::default(),
     }

@@ -320,6 +320,15 @@ impl Check<'_> {
             if expect.at_least.is_none() && expect.at_most.is_none() {
                 return self.fail(&path, "expected at_least, at_most or both", None);
             }
+            let of_points = matches!(
+                expect.measure.key().split('_').next(),
+                Some("min" | "max" | "mean" | "deviation" | "front")
+            );
+            if expect.within.is_some() && !of_points {
+                let message = format!("{} is of a whole object: it knows no box", expect.measure.key());
+                let hint = "use it with min, max, front, deviation, max_speed or mean_speed";
+                return self.fail(&format!("{path}.within"), &message, Some(hint));
+            }
             if let Some(time) = expect.time.filter(|&t| t > scene.duration) {
                 let message = format!("time must be at most the duration, {}, found {time}", scene.duration);
                 return self.fail(&format!("{path}.time"), &message, None);

@@ -3,8 +3,8 @@
 use super::check::{copy_names, objects};
 use super::frame::Frame;
 use super::spec::{MeasureName, Scene};
-use littoral_geom::math::Vec3;
-use littoral_sim::measure::{Axis, Measure, measure};
+use littoral_geom::math::{Aabb, Vec3};
+use littoral_sim::measure::{Axis, Measure, measure_within};
 use littoral_sim::model::ObjectKind;
 use littoral_sim::report::{FluidReport, StepReport};
 use littoral_sim::simulation::Simulation;
@@ -43,6 +43,8 @@ pub struct Expectation {
     pub at_most: Option<f64>,
     /// When [s]; `None` at the end.
     pub time: Option<f64>,
+    /// The vertices in this box alone [m]; `None` for all.
+    pub within: Option<Aabb>,
     frame: Frame,
 }
 
@@ -53,7 +55,8 @@ impl Expectation {
         let Some(object) = sim.objects().iter().find(|o| o.name == self.object) else { return f64::NAN };
         let half = 0.5 * sim.spacing().unwrap_or(f64::NAN) / self.frame.length(1.0);
         let wet = |x: f64| if object.kind == ObjectKind::Fluid { x } else { f64::NAN };
-        let length = |what| measure(sim, object, what) / self.frame.length(1.0);
+        let measure = |what| measure_within(sim, object, what, self.within);
+        let length = |what| measure(what) / self.frame.length(1.0);
         // An axis of the file that points against ours swaps smallest and largest.
         let coordinate = |axis: usize, positive: fn(Axis) -> Measure, negative: fn(Axis) -> Measure| {
             let (axis, sign) = self.frame.axis(axis);
@@ -76,17 +79,20 @@ impl Expectation {
             MeasureName::CenterX => coordinate(0, Measure::Center, Measure::Center),
             MeasureName::CenterY => coordinate(1, Measure::Center, Measure::Center),
             MeasureName::CenterZ => coordinate(2, Measure::Center, Measure::Center),
-            MeasureName::MaxSpeed => measure(sim, object, Measure::MaxSpeed),
-            MeasureName::MeanSpeed => measure(sim, object, Measure::MeanSpeed),
-            MeasureName::VolumeRatio => measure(sim, object, Measure::VolumeRatio),
-            MeasureName::AreaRatio => measure(sim, object, Measure::AreaRatio),
-            MeasureName::StretchMax => measure(sim, object, Measure::StretchMax),
+            MeasureName::DeviationX => coordinate(0, Measure::Deviation, Measure::Deviation).abs(),
+            MeasureName::DeviationY => coordinate(1, Measure::Deviation, Measure::Deviation).abs(),
+            MeasureName::DeviationZ => coordinate(2, Measure::Deviation, Measure::Deviation).abs(),
+            MeasureName::MaxSpeed => measure(Measure::MaxSpeed),
+            MeasureName::MeanSpeed => measure(Measure::MeanSpeed),
+            MeasureName::VolumeRatio => measure(Measure::VolumeRatio),
+            MeasureName::AreaRatio => measure(Measure::AreaRatio),
+            MeasureName::StretchMax => measure(Measure::StretchMax),
             MeasureName::LagMax => length(Measure::LagMax),
             MeasureName::FrontX => wet(coordinate(0, Measure::Max, Measure::Min) + half),
             MeasureName::FrontY => wet(coordinate(1, Measure::Max, Measure::Min) + half),
             MeasureName::FrontZ => wet(coordinate(2, Measure::Max, Measure::Min) + half),
             MeasureName::Level => length(Measure::Level),
-            MeasureName::Volume => measure(sim, object, Measure::Volume) / self.frame.length(1.0).powi(3),
+            MeasureName::Volume => measure(Measure::Volume) / self.frame.length(1.0).powi(3),
             MeasureName::Leaked => wet(seen.leaked as f64),
             MeasureName::CompressionMean => wet(seen.last.compression_mean),
             MeasureName::CompressionMax => wet(seen.last.compression_max),
@@ -111,6 +117,9 @@ impl Expectation {
 impl fmt::Display for Expectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of \"{}\"", self.measure.key(), self.object)?;
+        if self.within.is_some() {
+            f.write_str(" within its box")?;
+        }
         match (self.at_least, self.at_most) {
             (Some(a), Some(b)) => write!(f, " from {a} to {b}")?,
             (Some(a), None) => write!(f, " at least {a}")?,
@@ -137,6 +146,9 @@ impl MeasureName {
             MeasureName::CenterX => "center_x",
             MeasureName::CenterY => "center_y",
             MeasureName::CenterZ => "center_z",
+            MeasureName::DeviationX => "deviation_x",
+            MeasureName::DeviationY => "deviation_y",
+            MeasureName::DeviationZ => "deviation_z",
             MeasureName::MaxSpeed => "max_speed",
             MeasureName::MeanSpeed => "mean_speed",
             MeasureName::VolumeRatio => "volume_ratio",
@@ -174,6 +186,7 @@ pub(crate) fn expectations(scene: &Scene, frame: Frame) -> Vec<Expectation> {
             at_least: e.at_least,
             at_most: e.at_most,
             time: e.time,
+            within: e.within.map(|b| frame.aabb(b)),
             frame,
         }));
     }

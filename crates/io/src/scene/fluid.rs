@@ -9,6 +9,7 @@ use super::spec_fluid::{Fill, Fluid};
 use littoral_geom::inside::Solid;
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::{TriMesh, open_edges};
+use littoral_geom::random::Random;
 use littoral_geom::sampling::{Nozzle, SamplingError, default_stand_off, fill_box, fill_solid, nozzle_layer};
 use littoral_sim::scene::{Emitter as SimEmitter, Liquid, SceneBuilder};
 use littoral_sim::settings::{self, FluidSettings};
@@ -72,7 +73,7 @@ impl Build<'_> {
 
     /// The boxes that swallow particles [m].
     pub(super) fn sinks(&self) -> Vec<Aabb> {
-        self.scene.sink.iter().map(|s| self.aabb(s.corners)).collect()
+        self.scene.sink.iter().map(|s| self.frame.aabb(s.corners)).collect()
     }
 
     /// Adds the fluids.
@@ -107,6 +108,10 @@ impl Build<'_> {
                 let at = format!("{path}.fill");
                 particles.extend(sampled.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?);
             }
+            let mut random = Random::new(u64::from(self.scene.seed));
+            for p in particles.iter_mut().filter(|_| o.jitter > 0.0) {
+                *p += o.jitter * spacing * random.in_cube(1.0);
+            }
             if particles.is_empty() && !regions.is_empty() {
                 let message = format!("there is no room for a particle: particles are {spacing} m apart");
                 let at = format!("{path}.fill");
@@ -119,7 +124,8 @@ impl Build<'_> {
                 continue;
             };
             let placement = self.placement(name, o.velocity, o.spin, None);
-            builder.add_liquid(Liquid { placement, spacing, particles, emitters, material });
+            let gradient = self.frame.gradient(o.velocity_gradient);
+            builder.add_liquid(Liquid { placement, spacing, particles, gradient, emitters, material });
         }
         Ok(())
     }
@@ -141,7 +147,8 @@ impl Build<'_> {
                     [[-HALF_SIDE, 0.0, -HALF_SIDE], [HALF_SIDE, 2.0 * HALF_SIDE, HALF_SIDE]]
                 }
             };
-            let given = if fluid.emitter.is_empty() { vec![Region::Box(self.aabb(corners))] } else { vec![] };
+            let given =
+                if fluid.emitter.is_empty() { vec![Region::Box(self.frame.aabb(corners))] } else { vec![] };
             return Ok(given);
         };
         let mut regions = Vec::new();
@@ -159,7 +166,7 @@ impl Build<'_> {
         warnings: &mut Vec<SceneWarning>,
     ) -> Result<Region, SceneFileError> {
         let Some(mesh) = &fill.inside else {
-            return Ok(Region::Box(self.aabb(fill.corners.unwrap_or_default())));
+            return Ok(Region::Box(self.frame.aabb(fill.corners.unwrap_or_default())));
         };
         let places = self.places(fill.position, &fill.rotation, fill.scale, &None);
         let made = self.maker().surface(mesh, places.factors);
@@ -212,11 +219,6 @@ impl Build<'_> {
         let by_width = 2.0 * self.frame.length(widest) / ACROSS_AUTO;
         let spacing = if volume > 0.0 { by_volume } else { by_width };
         (spacing > 0.0).then_some(spacing)
-    }
-
-    fn aabb(&self, [a, b]: [[f64; 3]; 2]) -> Aabb {
-        let (a, b) = (self.frame.point(a), self.frame.point(b));
-        Aabb { min: a.min(b), max: a.max(b) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::spec::{Units, Up};
 use super::spec_motion::Rotation;
-use littoral_geom::math::{Quat, Vec3};
+use littoral_geom::math::{Aabb, Mat3, Quat, Vec3};
 
 /// Units and up axis of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +25,26 @@ impl Frame {
         }
     }
 
+    /// The gradient of a velocity, given by its rows, along our axes.
+    pub fn gradient(self, rows: [[f64; 3]; 3]) -> Mat3 {
+        let turn = Mat3::from_cols(
+            self.vector([1.0, 0.0, 0.0]),
+            self.vector([0.0, 1.0, 0.0]),
+            self.vector([0.0, 0.0, 1.0]),
+        );
+        let [a, b, c] = rows.map(Vec3::from_array);
+        turn * Mat3::from_cols(a, b, c).transpose() * turn.transpose()
+    }
+
     /// A point or displacement [m].
     pub fn point(self, p: [f64; 3]) -> Vec3 {
         self.vector(p.map(|c| self.length(c)))
+    }
+
+    /// A box, given by two opposite corners [m].
+    pub fn aabb(self, [a, b]: [[f64; 3]; 2]) -> Aabb {
+        let (a, b) = (self.point(a), self.point(b));
+        Aabb { min: a.min(b), max: a.max(b) }
     }
 
     /// Extents or factors along the axes of the file, along ours.
@@ -83,6 +100,14 @@ mod tests {
             let (ours, sign) = Y_UP.axis(axis);
             assert_eq!(Y_UP.vector(v)[ours] * sign, 1.0);
         }
+    }
+
+    #[test]
+    fn a_gradient_commutes_with_the_change_of_axes() {
+        let rows = [[1.0, 2.0, -3.0], [0.5, -4.0, 6.0], [7.0, 8.0, 9.0]];
+        let r = [0.3, -0.7, 0.2];
+        let product = rows.map(|row| row[0] * r[0] + row[1] * r[1] + row[2] * r[2]);
+        assert!((Y_UP.gradient(rows) * Y_UP.vector(r) - Y_UP.vector(product)).length() < 1e-14);
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl Maker<'_> {
             Mesh::Cylinder(c) => shapes::cylinder(m(c.radius), m(c.height), c.segments, c.rings),
             Mesh::Tube(t) => shapes::tube(m(t.radius), m(t.height), t.segments, t.rings),
             Mesh::Capsule(c) => shapes::capsule(m(c.radius), m(c.height), c.segments),
+            Mesh::Figure(f) => shapes::figure(m(f.height), f.segments),
             Mesh::Torus(t) => shapes::torus(m(t.major), m(t.minor), t.segments[0], t.segments[1]),
             Mesh::Gear(g) => shapes::gear(m(g.outer), m(g.root), g.teeth, m(g.height), g.layers),
             Mesh::Spiral(s) => shapes::strip_spiral(m(s.length), m(s.width), m(s.inner), m(s.pitch), s.cells),

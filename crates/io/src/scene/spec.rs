@@ -531,6 +531,10 @@ pub struct Expect {
     /// When [s]. Default: at the end.
     #[schemars(range(min = 0))]
     pub time: Option<f64>,
+    /// Count the vertices or particles in this box alone, by its lowest and highest corner [length]: for least, largest,
+    /// deviation and speeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<[[f64; 3]; 2]>,
 }
 
 /// What is measured of an object. Heights and centres are along the axes of this file.
@@ -556,6 +560,12 @@ pub enum MeasureName {
     CenterY,
     /// z of the centre [length].
     CenterZ,
+    /// Standard deviation of x of the vertices or particles [length]: of a uniform ellipse, half its semi-axis.
+    DeviationX,
+    /// Standard deviation of y [length].
+    DeviationY,
+    /// Standard deviation of z [length].
+    DeviationZ,
     /// Largest speed of a vertex or particle [m/s].
     MaxSpeed,
     /// Mean speed of the vertices or particles [m/s].

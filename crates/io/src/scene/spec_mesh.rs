@@ -27,6 +27,8 @@ pub enum Mesh {
     Tube(Cylinder),
     /// A vertical cylinder between two half spheres.
     Capsule(Capsule),
+    /// A standing figure of capsules and ellipsoids that overlap.
+    Figure(Figure),
     /// A horizontal ring.
     Torus(Torus),
     /// A vertical gear with trapezoidal teeth.
@@ -188,6 +190,25 @@ impl Default for Capsule {
     }
 }
 
+/// A standing figure: head, trunk, arms that hang away from it, and legs, all overlapping. It looks along y (z up) or −z (y
+/// up). As a soft body it is the union of its parts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Figure {
+    /// Height [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub height: f64,
+    /// Number of quads around a limb.
+    #[schemars(range(min = 6, max = 256))]
+    pub segments: u32,
+}
+
+impl Default for Figure {
+    fn default() -> Self {
+        Figure { height: 0.5, segments: 16 }
+    }
+}
+
 /// A horizontal ring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -342,6 +363,7 @@ impl Mesh {
             Mesh::Cylinder(_) => "cylinder",
             Mesh::Tube(_) => "tube",
             Mesh::Capsule(_) => "capsule",
+            Mesh::Figure(_) => "figure",
             Mesh::Torus(_) => "torus",
             Mesh::Gear(_) => "gear",
             Mesh::Spiral(_) => "spiral",
@@ -367,6 +389,7 @@ impl Mesh {
             Mesh::Ellipsoid(s) => 10.0 * 4f64.powi(s.subdivisions as i32),
             Mesh::Cylinder(c) | Mesh::Tube(c) => product([c.segments, c.segments / 3 + c.rings]),
             Mesh::Capsule(c) => product([c.segments, 5 * c.segments]),
+            Mesh::Figure(f) => product([9 * f.segments, f.segments]),
             Mesh::Torus(t) => product(t.segments),
             Mesh::Gear(g) => product([4 * g.teeth, g.teeth + g.layers]),
             Mesh::Spiral(s) => product(s.cells),

@@ -7,7 +7,7 @@ use crate::liquid::{Birth, FluidSystem};
 use crate::model::ObjectKind;
 use crate::settings::{FluidSettings, Method, SolverSettings, Splitting};
 use littoral_geom::inside::Solid;
-use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::math::{Aabb, Mat3, Vec3};
 use littoral_geom::mesh::open_edges;
 use littoral_geom::sampling::{Nozzle, Overlaps, SamplingError, nozzle_layer};
 
@@ -88,7 +88,11 @@ pub(super) fn add(
             all.mass[start + k] = material.density * spacing.powi(3);
             all.v[start + k] = match births.get(k.wrapping_sub(kept.len())) {
                 Some(birth) => birth.velocity.unwrap_or(Vec3::ZERO),
-                None => liquid.placement.velocity + liquid.placement.spin.cross(*p - center),
+                None => {
+                    let arm = *p - center;
+                    let turning = liquid.placement.spin.cross(arm);
+                    liquid.placement.velocity + turning + liquid.gradient * arm
+                }
             };
             system.kinds.push(kind as u32);
         }
@@ -167,7 +171,8 @@ fn material_of(
     let jets = liquids.iter().flat_map(|l| l.emitters.iter().map(|e| e.speed));
     let starts = liquids.iter().map(|l| {
         let reach = l.particles.iter().map(|p| p.distance(l.particles[0])).fold(0.0, f64::max);
-        l.placement.velocity.length() + l.placement.spin.length() * reach
+        let rate = l.placement.spin.length() + largest_rate(&l.gradient);
+        l.placement.velocity.length() + rate * reach
     });
     let driven = all.prescribed.iter().map(|s| s.top_speed);
     let speed = jets.chain(starts).chain(driven).fold(0.0, f64::max);
@@ -179,6 +184,11 @@ fn material_of(
         .unwrap_or_else(|| stiffness_for(settings.volume_error, m.density, gravity.length(), depth, speed));
     let calming = settings.artificial_viscosity * liquid.spacing * (gravity.length() * liquid.spacing).sqrt();
     FluidMaterial { density: m.density, viscosity: m.viscosity + calming, stiffness }
+}
+
+/// A bound on how fast a gradient moves what is a metre away [1/s]: its Frobenius norm.
+fn largest_rate(gradient: &Mat3) -> f64 {
+    gradient.to_cols_array().iter().map(|g| g * g).sum::<f64>().sqrt()
 }
 
 fn refuse(liquid: &Liquid, what: String) -> SceneError {
@@ -207,6 +217,9 @@ fn check(liquid: &Liquid, spacing: f64) -> Result<(), SceneError> {
                 liquid.spacing
             ),
         ));
+    }
+    if !liquid.gradient.is_finite() {
+        return Err(refuse(liquid, "velocity_gradient must be finite".into()));
     }
     if !liquid.placement.pins.is_empty() {
         return Err(refuse(liquid, "has pins: particles of a fluid cannot be pinned".into()));

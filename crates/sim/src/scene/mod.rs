@@ -6,7 +6,7 @@ mod liquids;
 use crate::motion::Motion;
 use crate::settings::{ContactSettings, FluidSettings, SolverSettings};
 use crate::simulation::Simulation;
-use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::math::{Aabb, Mat3, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
 
 /// Membrane energy of a cloth.
@@ -164,6 +164,8 @@ pub struct Liquid {
     pub spacing: f64,
     /// Positions at the start (p) [m].
     pub particles: Vec<Vec3>,
+    /// Gradient G of their initial velocity [1/s]: v = velocity + spin × r + G r, r from their centre of mass.
+    pub gradient: Mat3,
     /// Nozzles.
     pub emitters: Vec<Emitter>,
     /// Material.
