@@ -3,7 +3,7 @@
 //! Crossings of the input are tracked: a pair that crosses may go on crossing, or stop; a pair that begins to cross, also one
 //! that had stopped, is new. So the number of tracked pairs only falls while the guarantee holds.
 
-use littoral_io::report::Certificate;
+use littoral_io::report::{Certificate, PairOff};
 use littoral_sim::report::{FluidReport, StepReport, Verdict};
 
 /// The certificate so far, and the state it was judged by last.
@@ -39,10 +39,24 @@ impl Tally {
         c.intersections_last = verdict.crossings.len() as u64;
         c.inverted_elements += count_missing(&verdict.inverted, &self.inverted);
         c.non_finite = c.non_finite.max(u64::from(verdict.non_finite));
+        self.count_off(verdict);
         self.conclude();
         self.crossings.clone_from(&verdict.crossings);
         self.inverted.clone_from(&verdict.inverted);
         new
+    }
+
+    /// Counts what crosses where contact is switched off.
+    fn count_off(&mut self, verdict: &Verdict) {
+        let known = &mut self.certificate.pairs_off;
+        for off in &verdict.off {
+            let k = known.iter().position(|p| p.objects == off.objects).unwrap_or_else(|| {
+                known.push(PairOff { objects: off.objects.clone(), ..PairOff::default() });
+                known.len() - 1
+            });
+            known[k].crossings_last = off.crossings;
+            known[k].crossings_most = known[k].crossings_most.max(off.crossings);
+        }
     }
 
     /// Adds what a step measured.
@@ -92,6 +106,7 @@ fn count_missing<T: Ord>(these: &[T], those: &[T]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use littoral_sim::report::OffPair;
 
     fn verdict(crossings: &[[u32; 2]], inverted: &[u32]) -> Verdict {
         Verdict {
@@ -115,6 +130,21 @@ mod tests {
             (2, 1, 2, 40)
         );
         assert!(!c.held);
+    }
+
+    #[test]
+    fn crossings_of_pairs_without_contact_are_counted_apart_under_their_names() {
+        let off = |crossings| Verdict {
+            off: vec![OffPair { objects: ["a".into(), "b".into()], crossings }],
+            ..verdict(&[], &[])
+        };
+        let mut tally = Tally::begin(&off(0));
+        tally.judge(&off(7));
+        tally.judge(&off(2));
+        let c = &tally.certificate;
+        assert_eq!((c.intersections_new, c.held, c.pairs_off.len()), (0, true, 1));
+        assert_eq!((c.pairs_off[0].crossings_last, c.pairs_off[0].crossings_most), (2, 7));
+        assert_eq!(c.pairs_off[0].objects, ["a", "b"]);
     }
 
     #[test]

@@ -100,10 +100,24 @@ pub struct Certificate {
     /// Largest distance of a prescribed point from its target [m]; absent before the first step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collider_lag_max_m: Option<f64>,
+    /// The pairs of objects whose contact the scene switched off: the guarantee does not cover them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pairs_off: Vec<PairOff>,
     /// Points with a coordinate that is no finite number, the most of any judged state.
     pub non_finite: u64,
     /// No new crossing, no inverted element, no leaked particle, nothing but finite numbers.
     pub held: bool,
+}
+
+/// A pair of objects whose contact is switched off.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairOff {
+    /// Names of the objects.
+    pub objects: [String; 2],
+    /// Edge–triangle pairs of theirs that cross in the state judged last.
+    pub crossings_last: u64,
+    /// The most of any judged state.
+    pub crossings_most: u64,
 }
 
 /// Wall seconds per phase; absent where a run has no such phase.

@@ -3,7 +3,7 @@
 use crate::potential::fan::Fans;
 use crate::potential::{
     Collapse, Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
-    StableNeoHookeanTet, Term,
+    StableNeoHookeanTet, Term, Tether,
 };
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;
@@ -74,8 +74,12 @@ pub struct Elastic {
     pub collapses: Incident<Collapse, 4>,
     /// Springs.
     pub springs: Incident<Spring, 2>,
+    /// Points tied to places on triangles.
+    pub tethers: Incident<Tether, 4>,
     /// Air drag.
     pub drags: Incident<Drag, 3>,
+    /// Rest lengths that change.
+    schedules: Vec<Schedule>,
     /// Membranes and bending around the vertices of ordinary cloth.
     fans: Fans,
 }
@@ -97,8 +101,40 @@ pub struct ElasticTerms {
     pub collapses: Term<Collapse, 4>,
     /// Springs.
     pub springs: Term<Spring, 2>,
+    /// Points tied to places on triangles.
+    pub tethers: Term<Tether, 4>,
     /// Air drag.
     pub drags: Term<Drag, 3>,
+    /// Rest lengths of springs and tethers that change.
+    pub schedules: Vec<Schedule>,
+}
+
+/// A rest length that goes from one value to another, from the start of the run on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// A spring between vertices, not a tether.
+    pub is_vertex: bool,
+    /// Index of the spring or tether.
+    pub element: u32,
+    /// Length at the start [m].
+    pub from: f64,
+    /// Length at the end [m].
+    pub to: f64,
+    /// How long it takes [s], > 0.
+    pub over: f64,
+}
+
+/// A spring or tether between two components.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined {
+    /// A point of each of its ends.
+    pub points: [u32; 2],
+    /// Its ends [m].
+    pub places: [Vec3; 2],
+    /// Gradient at the first end, minus that at the second [N].
+    pub gradient: Vec3,
+    /// Positive semidefinite Hessian by either end [N/m].
+    pub hessian: Mat3,
 }
 
 /// Applies a method to every kind of element.
@@ -134,6 +170,10 @@ macro_rules! each {
             $body
         }
         {
+            let $term = all.tethers;
+            $body
+        }
+        {
             let $term = all.drags;
             $body
         }
@@ -149,6 +189,7 @@ struct Refs<'a> {
     corotated: &'a Incident<FixedCorotatedTet, 4>,
     collapses: &'a Incident<Collapse, 4>,
     springs: &'a Incident<Spring, 2>,
+    tethers: &'a Incident<Tether, 4>,
     drags: &'a Incident<Drag, 3>,
 }
 
@@ -164,7 +205,9 @@ impl Elastic {
             corotated: Incident::new(terms.corotated, n),
             collapses: Incident::new(terms.collapses, n),
             springs: Incident::new(terms.springs, n),
+            tethers: Incident::new(terms.tethers, n),
             drags: Incident::new(terms.drags, n),
+            schedules: terms.schedules,
             fans,
         }
     }
@@ -176,8 +219,10 @@ impl Elastic {
     }
 
     fn refs(&self) -> Refs<'_> {
-        let Elastic { membranes, venant, hinges, tets, corotated, collapses, springs, drags, .. } = self;
-        Refs { membranes, venant, hinges, tets, corotated, collapses, springs, drags }
+        let Elastic {
+            membranes, venant, hinges, tets, corotated, collapses, springs, tethers, drags, ..
+        } = self;
+        Refs { membranes, venant, hinges, tets, corotated, collapses, springs, tethers, drags }
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.
@@ -208,8 +253,54 @@ impl Elastic {
         self.tets.term.lag(x_n, h);
         self.corotated.term.lag(x_n, h);
         self.springs.term.lag(x_n, h);
+        self.tethers.term.lag(x_n, h);
         self.drags.term.lag(x_n, h);
         self.fans.lag(&self.membranes.term.elements, &self.hinges.term.elements);
+    }
+
+    /// Calls `visit` for every spring and tether at `x` [m] that joins different components.
+    pub fn for_each_tie(&self, x: &[Vec3], component: &[u32], mut visit: impl FnMut(&Joined)) {
+        let joins = |points: &[u32]| component[points[0] as usize] != component[points[1] as usize];
+        let (springs, tethers) = (&self.springs.term, &self.tethers.term);
+        for (e, points) in springs.points.iter().enumerate().filter(|(_, p)| joins(&p[..])) {
+            let at = springs.gather(x, e);
+            let (gradient, hessian) = springs.elements[e].block(&at, 0);
+            visit(&Joined { points: [points[0], points[1]], places: at, gradient, hessian });
+        }
+        for (e, points) in tethers.points.iter().enumerate().filter(|(_, p)| joins(&p[..])) {
+            let at = tethers.gather(x, e);
+            let (gradient, hessian) = tethers.elements[e].block(&at, 0);
+            let places = [at[0], tethers.elements[e].place(&at)];
+            visit(&Joined { points: [points[0], points[1]], places, gradient, hessian });
+        }
+    }
+
+    /// Components that springs and tethers join count as one: the label of each point (n), where those that are
+    /// `prescribed` join nothing. Without any, the components themselves.
+    pub fn bonded(&self, component: &[u32], prescribed: &[bool]) -> Vec<u32> {
+        let mut label: Vec<u32> = (0..prescribed.len() as u32).collect();
+        let springs = self.springs.term.points.iter().map(|p| [p[0], p[1]]);
+        for pair in springs.chain(self.tethers.term.points.iter().map(|p| [p[0], p[1]])) {
+            let [a, b] = pair.map(|p| component[p as usize]);
+            if !prescribed[a as usize] && !prescribed[b as usize] {
+                let [a, b] = [label[a as usize], label[b as usize]];
+                label.iter_mut().filter(|l| **l == a.max(b)).for_each(|l| *l = a.min(b));
+            }
+        }
+        component.iter().map(|&c| label[c as usize]).collect()
+    }
+
+    /// Sets the rest lengths that change with time to those of `time` [s].
+    pub fn set_time(&mut self, time: f64) {
+        for s in &self.schedules {
+            let share = (time / s.over).clamp(0.0, 1.0);
+            let rest = s.from + share * (s.to - s.from);
+            if s.is_vertex {
+                self.springs.term.elements[s.element as usize].set_rest(rest);
+            } else {
+                self.tethers.term.elements[s.element as usize].set_rest(rest);
+            }
+        }
     }
 
     /// The points of every element, as lists of any length: for colouring and neighbours.

@@ -7,6 +7,7 @@ pub mod settings;
 
 pub mod model;
 pub mod motion;
+pub mod pairing;
 pub mod report;
 
 pub mod safe;

@@ -88,11 +88,23 @@ pub struct StepReport {
     pub phases: Phases,
 }
 
+/// A pair of objects whose contact the scene switched off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OffPair {
+    /// Names of the objects, in the order of their points.
+    pub objects: [String; 2],
+    /// Edge–triangle pairs that cross.
+    pub crossings: u64,
+}
+
 /// The referee's verdict on one set of positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// Edge–triangle pairs that cross, as (edge index, triangle index), sorted; collider–collider pairs are not judged.
+    /// Edge–triangle pairs that cross, as (edge index, triangle index), sorted; collider–collider pairs are not judged,
+    /// and those of objects whose contact is switched off are counted in `off`.
     pub crossings: Vec<[u32; 2]>,
+    /// The pairs of objects whose contact is switched off, with the edge–triangle pairs of theirs that cross.
+    pub off: Vec<OffPair>,
     /// Tets with volume ≤ 0 by the exact predicate, sorted.
     pub inverted: Vec<u32>,
     /// Points with a coordinate that is not finite.

@@ -1,8 +1,8 @@
 //! A system and its state, ready to step: what the command line, the tests and later the bindings hold.
 
 use crate::model::{Object, Snapshot};
-use crate::report::{StepReport, Verdict};
-use crate::safe::SafePositions;
+use crate::report::{OffPair, StepReport, Verdict};
+use crate::safe::{Geometry, SafePositions};
 use crate::settings::{Method, SolverSettings};
 use crate::step::{NewtonIpc, VbdDat};
 use crate::system::System;
@@ -175,15 +175,39 @@ impl Simulation {
     pub fn judge(&self) -> Verdict {
         let start = Instant::now();
         let x = &self.state.x;
-        let (crossings, checks) = rayon::scope(|_| self.referee.crossings(x));
+        let (mut crossings, checks) = rayon::scope(|_| self.referee.crossings(x));
+        let off = self.sort_out(&mut crossings);
         let inverted = rayon::scope(|_| self.referee.inverted(x));
         Verdict {
             crossings,
+            off,
             checks: checks + self.tets().len() as u64,
             inverted,
             non_finite: self.referee.non_finite(x),
             seconds: start.elapsed().as_secs_f64(),
         }
+    }
+}
+
+impl Simulation {
+    /// Takes the crossings of objects whose contact is switched off out of the list, and counts them a pair.
+    fn sort_out(&self, crossings: &mut Vec<[u32; 2]>) -> Vec<OffPair> {
+        let Geometry { pairing, surface, .. } = &self.system.geometry;
+        let name = |o: u32| self.system.objects[o as usize].name.clone();
+        let mut off: Vec<OffPair> =
+            pairing.off().iter().map(|pair| OffPair { objects: pair.map(name), crossings: 0 }).collect();
+        if off.is_empty() {
+            return off;
+        }
+        crossings.retain(|&[e, t]| {
+            let (p, q) = (surface.edges[e as usize][0], surface.triangles[t as usize][0]);
+            let pair = pairing.off_pair(p, q);
+            if let Some(k) = pair {
+                off[k].crossings += 1;
+            }
+            pair.is_none()
+        });
+        off
     }
 }
 

@@ -4,7 +4,7 @@ use crate::contact::ContactModel;
 use crate::elastic::Elastic;
 use crate::kinematic::PrescribedSet;
 use crate::liquid::FluidSystem;
-use crate::model::Object;
+use crate::model::{Object, Snapshot};
 use crate::safe::Geometry;
 use littoral_geom::math::Vec3;
 use littoral_geom::mesh::Csr;
@@ -38,6 +38,17 @@ pub struct System {
     pub gravity: Vec3,
     /// Friction regularisation speed ε_v [m/s].
     pub friction_speed: f64,
+    /// Component of each point (n), where those that are tied together count as one.
+    pub bonded: Vec<u32>,
     /// Initial positions (n) [m].
     pub x0: Vec<Vec3>,
+}
+
+impl System {
+    /// Prepares the elements for a step of `h` [s] from `state`: what changes with time, and what rates are measured
+    /// from.
+    pub fn lag(&mut self, state: &Snapshot, h: f64) {
+        self.elastic.set_time(state.time + h);
+        self.elastic.lag(&state.x, h);
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Lowest first. Modules on one line may use each other.
 const LAYERS: &[&[&str]] = &[
-    &["settings", "motion", "model", "report"],
+    &["settings", "motion", "model", "report", "pairing"],
     &["safe"],
     &["potential", "fluid"],
     &["elastic", "kinematic", "liquid"],

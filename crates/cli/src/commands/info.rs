@@ -45,6 +45,12 @@ pub fn summary(report: &Report) -> String {
         held += &format!(", {} leaked", count(leaked as usize, "particle"));
     }
     let mut lines = format!("{done}\n{held}");
+    for p in &c.pairs_off {
+        let [a, b] = &p.objects;
+        let both = if a == b { format!("\"{a}\" with itself") } else { format!("\"{a}\" with \"{b}\"") };
+        let last = count(p.crossings_last as usize, "crossing");
+        lines += &format!("\nnot covered: contact of {both} is switched off, {last} at the end");
+    }
     if let Some(error) = c.fluid_volume_error {
         lines += &format!("\nfluid: volume {:+.2} % at the end", 100.0 * error);
     }

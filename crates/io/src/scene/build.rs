@@ -78,6 +78,8 @@ impl Build<'_> {
         builder.fluid = self.fluid_settings();
         builder.sinks = self.sinks();
         self.add_fluids(&mut builder, &mut named, &mut warnings)?;
+        self.add_attachments(&mut builder)?;
+        self.add_pairs(&mut builder, &mut warnings);
         let sim = builder.build().map_err(|e| self.scene_error(e, &names))?;
         Ok((sim, warnings))
     }
@@ -384,6 +386,8 @@ impl Build<'_> {
             SceneError::Object { object, .. } => {
                 names.iter().find(|(_, names)| names.contains(object)).map_or("", |(path, _)| path.as_str())
             }
+            SceneError::Attachment { .. } => "attach.0",
+            SceneError::Pair { .. } => "pair.0",
             SceneError::Setting { key, .. } => key,
         };
         self.document.error_at(path, &error.to_string(), None)

@@ -1,12 +1,12 @@
 //! Materials: named presets, and tables that start from one and change what they name.
 //!
-//! Presets are orders of magnitude, not measurements of a particular piece. Fabrics: areal densities and
-//! thicknesses of common weights; bending rigidities in the ranges of Kawabata's bending tests (0.02–0.1
-//! gf·cm²/cm for silk and shirting, 0.1–0.2 for wool suiting, about 1 for denim; 1 gf·cm²/cm = 9.8e-5 N m); the
-//! stretch moduli are those of the first per cents, where yarns uncrimp. Solids: handbook densities, Young's
-//! moduli at small strain, and Poisson ratios kept below 0.49, where tetrahedra still deform. Fluids: density and
-//! kinematic viscosity, dynamic viscosity over density, near 20 °C [CRC Handbook 2016] for water, ethanol, glycerol
-//! and mercury; the foods and the motor oil vary by their kind.
+//! Presets are orders of magnitude, not measurements of a particular piece; `docs/materials.md` has each with its
+//! source. Fabrics: areal densities and thicknesses of common weights; bending rigidities in the ranges of the bending
+//! tests of [Kawabata 1980] (0.02–0.1 gf·cm²/cm for silk and shirting, 0.1–0.2 for wool suiting, about 1 for denim;
+//! 1 gf·cm²/cm = 9.8e-5 N m); the stretch moduli are those of the first per cents, where yarns uncrimp. Solids:
+//! densities and Young's moduli at small strain [Ashby 2011; Fung 1993; Gibson 1997; Markidou 2005; Wood Handbook 2010],
+//! and Poisson ratios kept below 0.49, where tetrahedra still deform. Ropes [McKenna 2004]; twills [Morton 2008]. Fluids: density and kinematic viscosity, dynamic viscosity over density,
+//! near 20 °C [CRC Handbook 2016] for water, ethanol, glycerol and mercury; the foods and the motor oil vary by kind.
 
 use littoral_sim::scene::{ClothMaterial, LiquidMaterial, MembraneModel, SoftMaterial, SolidModel};
 use schemars::JsonSchema;
@@ -46,6 +46,19 @@ const SOFTS: &[SoftRow] = &[
     ("rubber", 1100.0, 1.0e6, 0.47, 1e-3),
     ("foam", 40.0, 5.0e4, 0.15, 5e-3),
     ("cork", 200.0, 2.0e7, 0.05, 1e-3),
+    ("wood", 680.0, 1.2e10, 0.35, 1e-5),
+    ("steel", 7850.0, 2.0e11, 0.29, 1e-6),
+];
+
+/// name, density of the rope with its hollows [kg/m³], E of its outline [Pa], ν [–]
+type RopeRow = (&'static str, f64, f64, f64);
+
+const ROPES: &[RopeRow] = &[
+    ("hemp-rope", 900.0, 5.0e8, 0.3),
+    ("cotton-rope", 850.0, 2.0e8, 0.3),
+    ("nylon-rope", 800.0, 3.0e8, 0.3),
+    ("steel-wire", 7850.0, 2.0e11, 0.29),
+    ("rubber-cord", 1100.0, 1.5e6, 0.47),
 ];
 
 const FLUIDS: &[FluidRow] = &[
@@ -74,6 +87,16 @@ pub fn soft_presets() -> impl Iterator<Item = &'static str> {
 /// Names of the presets of fluids.
 pub fn fluid_presets() -> impl Iterator<Item = &'static str> {
     FLUIDS.iter().map(|row| row.0)
+}
+
+/// Names of the presets of ropes and wires.
+pub fn rope_presets() -> impl Iterator<Item = &'static str> {
+    ROPES.iter().map(|row| row.0)
+}
+
+/// A preset of a rope or wire: density [kg/m³], Young's modulus [Pa] and Poisson's ratio [–].
+pub fn rope_preset(name: &str) -> Option<(f64, f64, f64)> {
+    ROPES.iter().find(|row| row.0 == name).map(|&(_, density, young, poisson)| (density, young, poisson))
 }
 
 /// A preset of a fluid.

@@ -14,6 +14,7 @@ mod expect;
 mod fill;
 mod fluid;
 mod frame;
+mod join;
 mod json;
 pub mod materials;
 mod meshes;
@@ -23,6 +24,7 @@ mod ranges;
 mod shipped;
 pub mod spec;
 pub mod spec_fluid;
+pub mod spec_join;
 pub mod spec_mesh;
 pub mod spec_motion;
 

@@ -5,6 +5,7 @@
 
 use super::materials::{ClothMaterialSpec, SoftMaterialSpec};
 use super::spec_fluid::{Fluid, Sink};
+use super::spec_join::{Attach, Pair};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 use schemars::JsonSchema;
@@ -52,6 +53,12 @@ pub struct Scene {
     /// Boxes that swallow particles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sink: Vec<Sink>,
+    /// What ties objects together: seams, springs, vertices that follow a collider.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attach: Vec<Attach>,
+    /// Friction between two objects, and contact switched off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pair: Vec<Pair>,
     /// What must be true of the motion; the run says whether it was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expect>,
@@ -75,6 +82,8 @@ impl Default for Scene {
             collider: Vec::new(),
             fluid: Vec::new(),
             sink: Vec::new(),
+            attach: Vec::new(),
+            pair: Vec::new(),
             expect: Vec::new(),
         }
     }

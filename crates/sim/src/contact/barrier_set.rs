@@ -53,6 +53,8 @@ pub struct BarrierModel {
     pub own_range: Vec<f64>,
     /// Mean strength of each object [N]; 0 for colliders.
     of_object: Vec<f64>,
+    /// Points that are tied to some of an object, and how far apart: see `tied_ranges`.
+    tied: Vec<(u32, u32, f64)>,
 }
 
 /// A point and the triangles of one object near it, with what makes each feature count once.
@@ -117,6 +119,7 @@ impl BarrierModel {
             strength,
             range: vec![radius; n],
             own_range: own_ranges(contact, geometry),
+            tied: tied_ranges(contact),
             of_object: sums.iter().map(|(s, k)| s / k.max(1.0)).collect(),
         }
     }
@@ -126,8 +129,19 @@ impl BarrierModel {
         let v = v as usize;
         let strength = self.strength[v].max(self.of_object[object as usize]);
         let range = if contact.object[v] == object { self.own_range[v] } else { self.range[v] };
+        let tied = self.tied.binary_search_by_key(&(v as u32, object), |t| (t.0, t.1));
+        let range = tied.map_or(range, |k| range.min(self.tied[k].2));
         (strength, range)
     }
+}
+
+/// Points that are tied to some of an object, that object, and their smallest distance at rest [m]; sorted.
+fn tied_ranges(contact: &ContactModel) -> Vec<(u32, u32, f64)> {
+    let both = contact.tied.iter().flat_map(|&([p, q], d)| [(p, q, d), (q, p, d)]);
+    let mut ranges: Vec<(u32, u32, f64)> = both.map(|(p, q, d)| (p, contact.object[q as usize], d)).collect();
+    ranges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+    ranges.dedup_by_key(|r| (r.0, r.1));
+    ranges
 }
 
 /// Ranges within objects: no point is pushed by what is that near at rest.
@@ -390,6 +404,7 @@ fn edge_pair(model: &BarrierModel, contact: &ContactModel, points: [u32; 4]) -> 
     } else {
         range
     };
+    let range = range.min(contact.tied_distance(&points[..2], &points[2..]));
     let strongest = q.map(|v| model.strength[v]).into_iter().fold(0.0, f64::max);
     if range <= 0.0 || strongest <= 0.0 {
         return None;

@@ -38,8 +38,8 @@ impl LaggedFriction {
         self.list.clear();
         self.list.extend(touches.iter().filter_map(|t| {
             let split = t.barrier.pair.side_a();
-            let side = |k: usize| contact.friction[contact.object[t.points[k] as usize] as usize];
-            let mu = (side(0) * side(split)).sqrt();
+            let side = |k: usize| contact.object[t.points[k] as usize];
+            let mu = contact.friction_between(side(0), side(split));
             let (closest, force) = t.barrier.pull(&t.gather(x_n));
             let drag = mu * force;
             // Corrections of sums take friction away where they take force away.

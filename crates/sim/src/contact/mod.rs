@@ -16,6 +16,7 @@ pub use contacts::Contacts;
 use element::Kind;
 pub use element::{Bridge, Contact, NO_SLOT, Response, Slip};
 
+use crate::pairing::Pairing;
 use crate::safe::{Detection, Geometry, Plane};
 use littoral_geom::distance::{TriangleRegion, closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::Vec3;
@@ -54,6 +55,8 @@ pub struct ContactModel {
     object: Vec<u32>,
     /// Friction coefficient of each object.
     friction: Vec<f64>,
+    /// Pairs of objects with a friction of their own.
+    pairing: Pairing,
     /// Points of moving colliders.
     driven: Vec<bool>,
     /// Mass of each point, 0 where prescribed for good [kg].
@@ -66,6 +69,8 @@ pub struct ContactModel {
     stiffness: Option<f64>,
     /// Contact radius r_c [m].
     radius: f64,
+    /// Points that are tied together, the lower first, sorted, with their distance at rest [m].
+    tied: Vec<([u32; 2], f64)>,
     /// Contact of the particles, which are the last points.
     particles: ParticleContact,
 }
@@ -155,12 +160,14 @@ impl ContactModel {
             neighbours,
             object: points.object,
             friction,
+            pairing: geometry.pairing.clone(),
             driven: points.driven,
             mass: points.mass,
             elastic: points.elastic,
             rest: points.rest,
             stiffness,
             radius,
+            tied: Vec::new(),
             particles: ParticleContact::default(),
         }
     }
@@ -169,6 +176,20 @@ impl ContactModel {
     pub fn with_particles(mut self, particles: ParticleContact) -> Self {
         self.particles = particles;
         self
+    }
+
+    /// The same with points that are tied together, as sorted pairs with their distances at rest [m].
+    pub fn with_tied(mut self, tied: Vec<([u32; 2], f64)>) -> Self {
+        self.tied = tied;
+        self
+    }
+
+    /// Smallest distance at rest [m] of points of the two sides that are tied; infinite where none are. Contact does
+    /// not push apart what an attachment pulls together.
+    fn tied_distance(&self, a: &[u32], b: &[u32]) -> f64 {
+        let pairs = a.iter().flat_map(|&p| b.iter().map(move |&q| [p.min(q), p.max(q)]));
+        let found = pairs.filter_map(|pair| self.tied.binary_search_by_key(&pair, |t| t.0).ok());
+        found.map(|k| self.tied[k].1).fold(f64::INFINITY, f64::min)
     }
 
     /// The contact of the particles.
@@ -186,6 +207,11 @@ impl ContactModel {
     fn particle_at(&self, v: u32) -> Option<usize> {
         let first = self.mass.len() - self.particles.stiffness.len();
         (v as usize).checked_sub(first)
+    }
+
+    /// Friction coefficient of a pair of objects [–].
+    fn friction_between(&self, a: u32, b: u32) -> f64 {
+        self.pairing.friction(a, b, self.friction[a as usize], self.friction[b as usize])
     }
 
     /// Contact radius r_c [m].
@@ -296,6 +322,9 @@ impl ContactModel {
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
         let mut radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        if !self.tied.is_empty() {
+            radius = radius.min(self.tied_distance(&q[..split], &q[split..used]));
+        }
         if !served {
             radius *= LAST_RESORT;
             if gap > LAST_RESORT_REACH * radius {
@@ -320,7 +349,7 @@ impl ContactModel {
         let stiffness = self.stiffness.unwrap_or_else(|| {
             scale * (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
         });
-        let friction = (self.friction[a as usize] * self.friction[b as usize]).sqrt();
+        let friction = self.friction_between(a, b);
         let give = f64::INFINITY;
         Some(Contact { kind, points: q, radius, stiffness, friction, particle: 4, give })
     }

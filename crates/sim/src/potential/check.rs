@@ -260,6 +260,15 @@ fn spring(random: &mut Random) -> (Spring, [Vec3; 2]) {
     (element, ends)
 }
 
+fn tether(random: &mut Random) -> (Tether, [Vec3; 4]) {
+    let (spring, [top, _]) = spring(random);
+    let (a, b) = (random.unit(), random.unit());
+    let weights = [a * b, a * (1.0 - b), 1.0 - a];
+    let flat = triangle(random);
+    let corners = deformed(random, &flat).map(|p| p + top);
+    (Tether::new(spring, weights).expect("valid tether"), [top, corners[0], corners[1], corners[2]])
+}
+
 fn membrane<P: Potential<3>>(
     random: &mut Random,
     new: fn([Vec3; 3], &MembraneParameters) -> Result<P, ElementError>,
@@ -378,6 +387,8 @@ registered! {
     drag_is_sound: invariant false, projected true, drag;
     spring_is_sound: invariant true, projected true, spring;
     damped_spring_is_sound: invariant true, projected true, damped(spring);
+    tether_is_sound: invariant true, projected true, tether;
+    damped_tether_is_sound: invariant true, projected true, damped(tether);
     hinge_is_sound: invariant true, projected false, hinge;
     neo_hookean_membrane_is_sound: invariant true, projected true, neo_hookean_membrane;
     damped_neo_hookean_membrane_is_sound: invariant true, projected false, damped(neo_hookean_membrane);

@@ -29,6 +29,7 @@ pub mod spring;
 mod sym;
 pub mod tet;
 mod tet_modes;
+mod tether;
 
 pub use bending::Hinge;
 pub use collapse::Collapse;
@@ -38,6 +39,7 @@ pub use inertia::Inertia;
 pub use membrane::{MembraneParameters, NeoHookeanMembrane, StVenantMembrane};
 pub use spring::Spring;
 pub use tet::{FixedCorotatedTet, StableNeoHookeanTet};
+pub use tether::Tether;
 
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;

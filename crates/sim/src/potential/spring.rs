@@ -23,11 +23,19 @@ pub struct Spring {
 }
 
 /// Force, stiffness along the spring and across it.
-struct Pull {
-    direction: Vec3,
-    tension: f64,
-    along: f64,
-    across: f64,
+pub(super) struct Pull {
+    pub(super) direction: Vec3,
+    pub(super) tension: f64,
+    pub(super) along: f64,
+    pub(super) across: f64,
+}
+
+impl Pull {
+    /// ∂²E/∂e∂e by the vector e between the ends [N/m], with its negative eigenvalues set to zero if `clamp`.
+    pub(super) fn hessian(&self, clamp: bool) -> Mat3 {
+        let across = if clamp { self.across.max(0.0) } else { self.across };
+        Sym::identity(across).plus(self.along - across, self.direction).full()
+    }
 }
 
 impl Spring {
@@ -39,9 +47,14 @@ impl Spring {
         Ok(Spring { stiffness, rest, damping, ratio: 0.0, lagged: rest })
     }
 
+    /// Sets the rest length l̄ ≥ 0 [m].
+    pub fn set_rest(&mut self, rest: f64) {
+        self.rest = rest;
+    }
+
+    /// What a vector `e` [m] between the ends is pulled with.
     #[inline]
-    fn pull(&self, x: &[Vec3; 2]) -> Pull {
-        let e = x[1] - x[0];
+    pub(super) fn pull(&self, e: Vec3) -> Pull {
         let l = e.length();
         let tension = self.stiffness * ((l - self.rest) + self.ratio * (l - self.lagged));
         let along = self.stiffness * (1.0 + self.ratio);
@@ -51,21 +64,28 @@ impl Spring {
     }
 
     fn blocks(&self, x: &[Vec3; 2], clamp: bool) -> [[Mat3; 2]; 2] {
-        let p = self.pull(x);
-        let across = if clamp { p.across.max(0.0) } else { p.across };
-        let h = Sym::identity(across).plus(p.along - across, p.direction).full();
+        let h = self.pull(x[1] - x[0]).hessian(clamp);
         blocks(|i, j| if i == j { h } else { -h })
+    }
+
+    /// Energy [J] at the length l [m].
+    pub(super) fn energy(&self, l: f64) -> f64 {
+        0.5 * self.stiffness * ((l - self.rest).powi(2) + self.ratio * (l - self.lagged).powi(2))
+    }
+
+    pub(super) fn lag_length(&mut self, l: f64, h: f64) {
+        self.lagged = l;
+        self.ratio = self.damping / h;
     }
 }
 
 impl Potential<2> for Spring {
     fn value(&self, x: &[Vec3; 2]) -> f64 {
-        let l = (x[1] - x[0]).length();
-        0.5 * self.stiffness * ((l - self.rest).powi(2) + self.ratio * (l - self.lagged).powi(2))
+        self.energy((x[1] - x[0]).length())
     }
 
     fn gradient(&self, x: &[Vec3; 2]) -> [Vec3; 2] {
-        let p = self.pull(x);
+        let p = self.pull(x[1] - x[0]);
         let g = p.tension * p.direction;
         [-g, g]
     }
@@ -80,14 +100,13 @@ impl Potential<2> for Spring {
 
     #[inline]
     fn block(&self, x: &[Vec3; 2], corner: usize) -> (Vec3, Mat3) {
-        let p = self.pull(x);
+        let p = self.pull(x[1] - x[0]);
         let across = p.across.max(0.0);
         let sign = if corner == 0 { -1.0 } else { 1.0 };
         (sign * p.tension * p.direction, Sym::identity(across).plus(p.along - across, p.direction).full())
     }
 
     fn lag(&mut self, x_n: &[Vec3; 2], h: f64) {
-        self.lagged = x_n[0].distance(x_n[1]);
-        self.ratio = self.damping / h;
+        self.lag_length(x_n[0].distance(x_n[1]), h);
     }
 }

@@ -6,6 +6,7 @@
 
 use super::divide::{plane, resolution};
 use super::{Detection, Plane, SafePositions};
+use crate::pairing::Pairing;
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::{BroadPhase, Pair, Query, Surface};
@@ -31,6 +32,8 @@ pub struct Geometry {
     pub particles: usize,
     /// Distance up to which pairs of particles and triangles are listed for their forces [m].
     pub particle_radius: f64,
+    /// Pairs of objects whose contact the scene switched off: nothing keeps them apart.
+    pub pairing: Pairing,
 }
 
 impl Geometry {
@@ -150,8 +153,20 @@ impl Detector {
             active: &geometry.active,
         };
         self.broad.detect(&geometry.surface, &query, &mut self.point_triangle, &mut self.edge_edge);
+        self.leave_out(geometry);
         self.list(geometry, x, out);
         out.index(n);
+    }
+
+    /// Drops the pairs of objects whose contact the scene switched off.
+    fn leave_out(&mut self, geometry: &Geometry) {
+        let (pairing, surface) = (&geometry.pairing, &geometry.surface);
+        if !pairing.any_off() {
+            return;
+        }
+        self.point_triangle.retain(|p| pairing.off_pair(p.a, surface.triangles[p.b as usize][0]).is_none());
+        let first = |edge: u32| surface.edges[edge as usize][0];
+        self.edge_edge.retain(|p| pairing.off_pair(first(p.a), first(p.b)).is_none());
     }
 
     fn list(&self, geometry: &Geometry, x: &[Vec3], out: &mut Detection) {

@@ -1,13 +1,14 @@
 //! From the builder's lists to a `Simulation`: checks, elements, masses, colours, adjacency.
 
-use super::liquids;
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
+use super::{attach, liquids};
 use crate::contact::{ContactModel, ContactPoints, ParticleContact};
 use crate::elastic::{Elastic, ElasticTerms};
 use crate::kinematic::{MEMORY, PrescribedSet};
 use crate::liquid::{FluidSystem, PARTICLE_COLOR};
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
+use crate::pairing::{PairRule, Pairing};
 use crate::potential::{
     Collapse, Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
     StableNeoHookeanTet,
@@ -36,6 +37,9 @@ pub(super) struct Assembly {
     pub(super) terms: ElasticTerms,
     pub(super) prescribed: Vec<PrescribedSet>,
     pub(super) fluid: Option<FluidSystem>,
+    pub(super) pairing: Pairing,
+    /// Points that are tied, and how far apart [m].
+    pub(super) tied: Vec<([u32; 2], f64)>,
 }
 
 pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
@@ -56,6 +60,8 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         let first = all.add_object(&placement, ObjectKind::Collider, &mesh.vertices, friction)?;
         all.add_collider(&placement, first, &mesh, motion)?;
     }
+    let step = scene.solver.step.unwrap_or(1.0 / 240.0);
+    all.tied = attach::add(&mut all, &scene.attachments, scene.contact.radius, step)?;
     liquids::add(&mut all, &scene.liquids, &scene.fluid, scene.sinks, scene.gravity, &scene.solver)?;
     if all.x.is_empty() {
         return Err(SceneError::Setting {
@@ -66,6 +72,7 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
     if all.x.len() >= (1 << 30) {
         return Err(SceneError::Setting { key: "scene", what: "holds more than 2^30 points".into() });
     }
+    all.pairing = all.pairing(&scene.pairs)?;
     Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity))
 }
 
@@ -299,6 +306,39 @@ impl Assembly {
         Ok(())
     }
 
+    /// The rules of a scene with its objects found by their names.
+    fn pairing(&self, rules: &[PairRule]) -> Result<Pairing, SceneError> {
+        let mut found = Vec::new();
+        for rule in rules {
+            let [a, b] = &rule.objects;
+            let refuse = |what: &str| {
+                let objects = format!("\"{a}\" and \"{b}\"");
+                Err(SceneError::Pair { objects, what: what.into() })
+            };
+            let [i, j] = [a, b].map(|name| self.objects.iter().position(|o| o.name == *name));
+            let (Some(i), Some(j)) = (i, j) else { return refuse("there is no object of this name") };
+            let kinds = [i, j].map(|k| self.objects[k].kind);
+            if kinds.contains(&ObjectKind::Fluid) {
+                return refuse("fluids meet everything: leave the rule out");
+            }
+            if kinds == [ObjectKind::Collider; 2] {
+                return refuse("colliders never meet each other: leave the rule out");
+            }
+            if rule.friction.is_some_and(|mu| !(mu >= 0.0 && mu.is_finite())) {
+                return refuse("friction must not be negative");
+            }
+            found.push(([i as u32, j as u32], rule));
+        }
+        let mut pairs: Vec<[u32; 2]> = found.iter().map(|([a, b], _)| [*a.min(b), *a.max(b)]).collect();
+        pairs.sort_unstable();
+        if let Some(twice) = pairs.windows(2).find(|w| w[0] == w[1]) {
+            let [a, b] = twice[0].map(|k| self.objects[k as usize].name.as_str());
+            let objects = format!("\"{a}\" and \"{b}\"");
+            return Err(SceneError::Pair { objects, what: "has two rules: join them in one".into() });
+        }
+        Ok(Pairing::new(&self.object_of, &found))
+    }
+
     fn into_simulation(
         self,
         solver: &crate::settings::SolverSettings,
@@ -341,6 +381,7 @@ impl Assembly {
                 groups[v as usize] = k as u32;
             }
         }
+        let bonded = elastic.bonded(&geometry.component, &geometry.prescribed);
         let at_rest = |v: usize| {
             let h = elastic.block(v as u32, &self.x).1;
             (h.x_axis.x + h.y_axis.y + h.z_axis.z) / 3.0
@@ -354,7 +395,8 @@ impl Assembly {
         };
         let friction = self.objects.iter().map(|o| o.friction).collect();
         let mut contact_model =
-            ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius);
+            ContactModel::new(&geometry, points, friction, contact.stiffness, contact.radius)
+                .with_tied(self.tied);
         let mut memory = vec![0.0; MEMORY * self.prescribed.len()];
         for (set, numbers) in self.prescribed.iter().zip(memory.chunks_exact_mut(MEMORY)) {
             set.start().write(numbers);
@@ -391,6 +433,7 @@ impl Assembly {
             prescribed: self.prescribed,
             groups,
             fluid,
+            bonded,
             gravity,
             friction_speed: contact.friction_speed,
             x0: self.x,
@@ -453,6 +496,7 @@ impl Assembly {
             active,
             collider_triangles,
             particles,
+            pairing: self.pairing.clone(),
             particle_radius: self.fluid.as_ref().map_or(0.0, FluidSystem::stand_off),
         }
     }

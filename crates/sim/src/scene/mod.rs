@@ -1,13 +1,17 @@
 //! The scene builder: objects with materials, pins and motions go in, a `Simulation` comes out.
 
+mod attach;
 mod build;
 mod liquids;
 
 use crate::motion::Motion;
+use crate::pairing::PairRule;
 use crate::settings::{ContactSettings, FluidSettings, SolverSettings};
 use crate::simulation::Simulation;
 use littoral_geom::math::{Aabb, Mat3, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
+
+pub use attach::{AttachTo, Attachment, Hold};
 
 /// Membrane energy of a cloth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +189,10 @@ pub struct SceneBuilder {
     pub fluid: FluidSettings,
     /// Boxes that swallow particles [m].
     pub sinks: Vec<Aabb>,
+    /// Attachments between objects.
+    pub attachments: Vec<Attachment>,
+    /// What holds between single pairs of objects.
+    pub pairs: Vec<PairRule>,
     pub(crate) liquids: Vec<Liquid>,
     pub(crate) cloths: Vec<(Placement, TriMesh, ClothMaterial)>,
     pub(crate) softs: Vec<(Placement, TetMesh, SoftMaterial)>,
@@ -200,6 +208,8 @@ impl SceneBuilder {
             gravity: Vec3::new(0.0, 0.0, -9.81),
             fluid: FluidSettings::default(),
             sinks: Vec::new(),
+            attachments: Vec::new(),
+            pairs: Vec::new(),
             liquids: Vec::new(),
             cloths: Vec::new(),
             softs: Vec::new(),
@@ -227,6 +237,15 @@ impl SceneBuilder {
         self.liquids.push(liquid);
     }
 
+    /// Vertices of the object with this name, where they start [m]; `None` for fluids and unknown names.
+    pub fn vertices_of(&self, name: &str) -> Option<&[Vec3]> {
+        let cloths = self.cloths.iter().map(|(p, m, _)| (p, &m.vertices));
+        let softs = self.softs.iter().map(|(p, m, _)| (p, &m.vertices));
+        let colliders = self.colliders.iter().map(|(p, m, _)| (p, &m.vertices));
+        let found = cloths.chain(softs).chain(colliders).find(|(p, _)| p.name == name);
+        found.map(|(_, vertices)| vertices.as_slice())
+    }
+
     /// Checks the scene and turns it into a simulation at time 0.
     ///
     /// Points are ordered cloths, soft bodies, colliders, fluids, each in the order they were added.
@@ -244,6 +263,22 @@ pub enum SceneError {
         /// Name of the object.
         object: String,
         /// What is wrong, with the number found and what to try.
+        what: String,
+    },
+    /// An attachment that cannot be made.
+    #[error("attachment of {objects}: {what}")]
+    Attachment {
+        /// The two objects.
+        objects: String,
+        /// What is wrong, with the number found and what to try.
+        what: String,
+    },
+    /// A rule for a pair of objects that has no meaning.
+    #[error("pair {objects}: {what}")]
+    Pair {
+        /// The two objects.
+        objects: String,
+        /// What is wrong and what to try.
         what: String,
     },
     /// A setting of the solver or the contact out of range.

@@ -117,6 +117,15 @@ impl RigidCorrection {
                 }
             },
         );
+        system.elastic.for_each_tie(x, component, |tie| {
+            let sides = tie.points.map(|p| component[p as usize] as usize);
+            for (k, sign) in [(0, 1.0), (1, -1.0)] {
+                if self.motion[sides[k]].is_some() {
+                    let both = if self.motion[sides[1 - k]].is_some() { 2.0 } else { 1.0 };
+                    self.bodies[sides[k]].add(tie.places[k], sign * tie.gradient, &(tie.hessian * both));
+                }
+            }
+        });
         for (motion, body) in self.motion.iter_mut().zip(&self.bodies) {
             if motion.is_some() {
                 *motion = Some(body.solve().unwrap_or((Vec3::ZERO, Vec3::ZERO)));

@@ -154,7 +154,7 @@ impl NewtonIpc {
         let mut report = StepReport { h, time: state.time + h, kept_motion: 1.0, ..StepReport::default() };
         let phase = Phase { h, time: state.time, factor: 1.0 };
         // 1. Rates, friction and stiffness of contact are measured from here.
-        system.elastic.lag(x.as_slice(), h);
+        system.lag(state, h);
         let system = &*system;
         if self.model.0 != h {
             self.model = (h, BarrierModel::new(&system.contact, &system.geometry, h));

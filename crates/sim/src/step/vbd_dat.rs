@@ -138,7 +138,7 @@ impl VbdDat {
         let mut report = StepReport { h, time: state.time + h, kept_motion: 1.0, ..StepReport::default() };
         let mut cuts = Cut::default();
         let time = state.time;
-        system.elastic.lag(x.as_slice(), h);
+        system.lag(state, h);
         let system = &*system;
         let epoch = x.epoch();
         let blocked = self.fluid.as_mut().map_or(0, |fluid| fluid.admit(system, x, state));
@@ -280,7 +280,8 @@ impl VbdDat {
     /// the start of the sweeps then never has a higher objective than standing still, so that an unfinished solve
     /// cannot feed energy in.
     fn temper_guess(&mut self, system: &System, x: &[Vec3], h: f64) {
-        let component = &system.geometry.component;
+        // What is tied together is judged together.
+        let component = &system.bonded;
         let count = system.geometry.prescribed.len();
         let Work { y, wanted, held, .. } = &mut self.work;
         let mut trial = vec![Vec3::ZERO; x.len()];
