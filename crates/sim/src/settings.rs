@@ -5,6 +5,8 @@
 pub enum Truncation {
     /// Division planes per pair, proportional or water-filling split of the gap [Chen 2026, §4.2].
     Planar,
+    /// As planar; what a plane would stop first turns aside along it.
+    Slide,
     /// Half the smallest gap of each vertex, in every direction [Chen 2026, §4.1].
     Isotropic,
     /// Per-vertex projection onto the division planes in the metric of the vertex Hessian [Chen 2026, App. B].

@@ -96,6 +96,7 @@ impl Build<'_> {
             detect_every: s.detect_every,
             truncation: match s.truncation {
                 Truncation::Planar => settings::Truncation::Planar,
+                Truncation::Slide => settings::Truncation::Slide,
                 Truncation::Isotropic => settings::Truncation::Isotropic,
                 Truncation::Project => settings::Truncation::Project,
                 Truncation::Ccd => settings::Truncation::Ccd,

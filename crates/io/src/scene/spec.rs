@@ -283,6 +283,8 @@ pub enum Response {
 pub enum Truncation {
     /// A division plane per pair.
     Planar,
+    /// The same; what a plane would stop first turns aside along it.
+    Slide,
     /// Half the smallest gap of each vertex, in every direction.
     Isotropic,
     /// Projection onto the division planes.

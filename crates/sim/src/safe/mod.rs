@@ -119,6 +119,14 @@ impl Displacement {
         }
     }
 
+    /// Replaces the proposals of the `points` by others.
+    pub(crate) fn revise(&mut self, points: &[u32], proposals: &[Vec3]) {
+        for (&v, &d) in points.iter().zip(proposals) {
+            self.proposed[v as usize] = d;
+        }
+        self.measure(points);
+    }
+
     /// Takes the proposals of the `moved` points into account for `longest`.
     pub(crate) fn measure(&mut self, moved: &[u32]) {
         let longest = moved.iter().map(|&v| self.proposed[v as usize].length()).fold(0.0, f64::max);

@@ -1,10 +1,13 @@
 //! Cutting a proposed displacement so that nothing passes through anything [Chen 2026, §4].
 //!
 //! For every listed pair with gap g and direction n the sum of both sides' advances stays ≤ γ g, hence a plane
-//! between them exists that neither side reaches, at any timing of their paths. A new proposal is measured from
-//! the displacement accepted so far: what room is left is divided, then each point is cut against its share. With
-//! nothing accepted yet this is the published rule; later in a sweep only the moved points need a look, because
-//! the plane of a pair may lie anywhere between the advances of its two sides.
+//! between them exists that neither side reaches while all points go straight to where they may. An advance may be
+//! negative: what one side withdraws is room for the other, so that two layers that move together do not slow each
+//! other. A new proposal is measured from the displacement accepted so far: what room is left is divided, then each
+//! point is cut against its share. Later in a sweep only the moved points need a look, because the plane of a pair
+//! may lie anywhere between the advances of its two sides.
+//!
+//! A withdrawal that is only proposed may be cut by another pair. What leaned on it is then cut again (`divide`).
 //!
 //! Two sides together advance at most twice the longest displacement there is: wider gaps need no look. The planes of
 //! a point are sorted by gap, so that it looks at those few that could bind.
@@ -14,14 +17,24 @@
 mod ccd;
 mod planar;
 mod project;
+mod rule;
 
-use crate::safe::{Detection, Displacement, Plane};
+use crate::safe::{Detection, Displacement};
 use crate::settings::{GapSplit, SolverSettings, Truncation};
 use littoral_geom::math::{Aabb, Mat3, Vec3};
 use rayon::prelude::*;
+use rule::Rule;
 
 /// Points per parallel task: below some thousand planes a task costs more than it saves.
 const TASK: usize = 256;
+
+/// Rounds in which a side may lean on a withdrawal that is only proposed. In a stack of which the lowest layer is
+/// stopped, each round stops one more layer; what is left after these is cut without leaning, which always holds.
+const LEANING_ROUNDS: usize = 6;
+
+/// A cut ends this far before its limit, in units of the lengths that an advance is computed from: rounding must not put
+/// the result beyond, where it would be cut again.
+const CLEAR: f64 = 16.0 * f64::EPSILON;
 
 /// No group: the point is cut on its own.
 pub const NO_GROUP: u32 = u32::MAX;
@@ -85,6 +98,8 @@ struct Outcome {
     by_plane: bool,
     by_box: bool,
     far: bool,
+    /// Another side leans on the withdrawal of this point: a cut must be looked at again.
+    leaned_on: bool,
 }
 
 /// A truncation with its parameters and reusable memory.
@@ -94,8 +109,25 @@ pub struct Truncator {
     split: GapSplit,
     gamma: f64,
     outcomes: Vec<Outcome>,
+    cut: Vec<Stops>,
     kept: Vec<Vec3>,
     group_t: Vec<f64>,
+}
+
+/// What stopped a point, in any round of an application.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stops {
+    by_plane: bool,
+    by_box: bool,
+    far: bool,
+}
+
+impl Stops {
+    fn add(&mut self, o: &Outcome) {
+        self.by_plane |= o.by_plane;
+        self.by_box |= o.by_box;
+        self.far |= o.far;
+    }
 }
 
 impl Truncator {
@@ -106,6 +138,7 @@ impl Truncator {
             split: settings.gap_split,
             gamma: settings.relaxation,
             outcomes: Vec::new(),
+            cut: Vec::new(),
             kept: Vec::new(),
             group_t: Vec::new(),
         }
@@ -138,41 +171,98 @@ impl Truncator {
             keep: request.keep,
             held: request.held,
             held_keep: request.held_keep,
+            leaning: true,
         };
         match self.kind {
             Truncation::None => self.run(dx, request.moved, |_, p| free(p)),
             Truncation::Isotropic => {
                 self.run(dx, request.moved, |v, p| isotropic(detection, dx, &rule, v, p));
             }
-            Truncation::Planar => {
-                self.run(dx, request.moved, |v, p| planar::cut(detection, dx, &rule, v, p));
-            }
-            Truncation::Project => {
-                let metric = |k: usize| request.metric.get(k).copied().unwrap_or(Mat3::IDENTITY);
-                let points = request.moved;
-                (points, 0..points.len())
-                    .into_par_iter()
-                    .with_min_len(TASK)
-                    .map(|(&v, k)| {
-                        let p = dx.proposed()[v as usize];
-                        if rests(dx, v) {
-                            free(p)
-                        } else {
-                            project::cut(detection, dx, &rule, v, p, &metric(k))
-                        }
-                    })
-                    .collect_into_vec(&mut self.outcomes);
+            Truncation::Planar | Truncation::Slide | Truncation::Project => {
+                return self.divide(detection, dx, request, rule);
             }
             Truncation::Ccd => {
                 let t = ccd::largest_step(x, detection, dx, request.moved, self.gamma);
                 self.run(dx, request.moved, |v, p| {
                     let a = dx.accepted()[v as usize];
-                    Outcome { kept: a + t * (p - a), t, by_plane: t < 1.0, by_box: false, far: false }
+                    Outcome { kept: a + t * (p - a), t, by_plane: t < 1.0, ..free(p) }
                 });
             }
         }
         self.unite_groups(dx, request);
-        self.accept(dx, request.moved)
+        let wanted = asked(dx, request.moved);
+        self.accept(dx, request.moved, wanted)
+    }
+
+    /// Divides and cuts, with leaning, until no withdrawal that somebody leans on was cut; in the end without leaning.
+    fn divide(
+        &mut self,
+        detection: &Detection,
+        dx: &mut Displacement,
+        request: &Request<'_>,
+        mut rule: Rule<'_>,
+    ) -> Cut {
+        let moved = request.moved;
+        let wanted = asked(dx, moved);
+        self.cut.clear();
+        self.cut.resize(moved.len(), Stops::default());
+        if self.kind != Truncation::Planar {
+            self.turn_aside(detection, dx, request, &rule);
+        }
+        for round in 0..=LEANING_ROUNDS {
+            rule.leaning = round < LEANING_ROUNDS;
+            let (seen, own) = (&*dx, &rule);
+            self.run(seen, moved, |v, p| planar::cut(detection, seen, own, v, p));
+            self.unite_groups(dx, request);
+            self.cut.iter_mut().zip(&self.outcomes).for_each(|(c, o)| c.add(o));
+            if !self.outcomes.iter().any(|o| o.leaned_on && o.t < 1.0) {
+                break;
+            }
+            self.kept.clear();
+            self.kept.extend(self.outcomes.iter().map(|o| o.kept));
+            dx.revise(moved, &self.kept);
+        }
+        for (o, c) in self.outcomes.iter_mut().zip(&self.cut) {
+            (o.by_plane, o.by_box, o.far) = (c.by_plane, c.by_box, c.far);
+        }
+        self.accept(dx, moved, wanted)
+    }
+
+    /// Replaces proposals that a plane would cut by such that keep to the shares and lose less of the way along them.
+    /// What comes of it is cut like any other proposal.
+    fn turn_aside(
+        &mut self,
+        detection: &Detection,
+        dx: &mut Displacement,
+        request: &Request<'_>,
+        rule: &Rule<'_>,
+    ) {
+        let (seen, kind) = (&*dx, self.kind);
+        let metric = |k: usize| request.metric.get(k).copied().unwrap_or(Mat3::IDENTITY);
+        let alone = |v: u32| request.groups.is_empty() || request.groups[v as usize] == NO_GROUP;
+        (request.moved, 0..request.moved.len())
+            .into_par_iter()
+            .with_min_len(TASK)
+            .map(|(&v, k)| {
+                let p = seen.proposed()[v as usize];
+                if rests(seen, v) || !alone(v) {
+                    return free(p);
+                }
+                let mut planned = planar::cut(detection, seen, rule, v, p);
+                if !planned.by_plane {
+                    return free(p);
+                }
+                planned.kept = match kind {
+                    Truncation::Project => project::nearest(detection, seen, rule, v, p, &metric(k)),
+                    _ => project::slid(detection, seen, rule, v, p),
+                };
+                planned
+            })
+            .collect_into_vec(&mut self.outcomes);
+        self.cut.iter_mut().zip(&self.outcomes).for_each(|(c, o)| c.add(o));
+        self.kept.clear();
+        self.kept.extend(self.outcomes.iter().map(|o| o.kept));
+        dx.revise(request.moved, &self.kept);
     }
 
     /// Whether a plane cut the `k`-th of the points moved last.
@@ -216,13 +306,11 @@ impl Truncator {
         }
     }
 
-    fn accept(&mut self, dx: &mut Displacement, moved: &[u32]) -> Cut {
-        let mut cut = Cut::default();
+    fn accept(&mut self, dx: &mut Displacement, moved: &[u32], wanted: f64) -> Cut {
+        let mut cut = Cut { wanted, ..Cut::default() };
         self.kept.clear();
         for (&v, o) in moved.iter().zip(&self.outcomes) {
-            let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
-            cut.wanted += (p - a).length();
-            cut.kept += (o.kept - a).length();
+            cut.kept += (o.kept - dx.accepted()[v as usize]).length();
             cut.truncated += u32::from(o.by_plane);
             cut.bounded += u32::from(o.by_box);
             cut.cut_far += u32::from(o.far);
@@ -233,6 +321,11 @@ impl Truncator {
     }
 }
 
+/// Σ |proposed − accepted| [m].
+fn asked(dx: &Displacement, moved: &[u32]) -> f64 {
+    moved.iter().map(|&v| (dx.proposed()[v as usize] - dx.accepted()[v as usize]).length()).sum()
+}
+
 /// Nothing is asked of this point that it has not got: it stays, to the bit.
 #[inline]
 fn rests(dx: &Displacement, v: u32) -> bool {
@@ -240,104 +333,7 @@ fn rests(dx: &Displacement, v: u32) -> bool {
 }
 
 fn free(p: Vec3) -> Outcome {
-    Outcome { kept: p, t: 1.0, by_plane: false, by_box: false, far: false }
-}
-
-/// The numbers that divide a gap.
-#[derive(Clone, Copy, Debug)]
-struct Rule<'a> {
-    gamma: f64,
-    split: GapSplit,
-    floor: f64,
-    keep: f64,
-    held: &'a [bool],
-    held_keep: f64,
-}
-
-/// An initial guess may always use this share of γ·gap, however close the pair is to `keep`.
-const GUESS_SHARE: f64 = 0.2;
-
-/// A side gets at least this share of the room even when only the other one approaches, so that it can still move
-/// when its turn comes. Larger: the approaching side is cut sooner. Zero: a receding side that turns waits for the
-/// next detection.
-const MIN_SHARE: f64 = 0.05;
-
-impl Rule<'_> {
-    /// What both sides together may advance [m]: γ g, never nearer than the floor, less for a guess that would come
-    /// nearer than `keep`.
-    #[inline]
-    fn room(&self, gap: f64) -> f64 {
-        let room = (self.gamma * gap).min(gap - self.floor).max(0.0);
-        if self.keep > 0.0 { room.min((gap - self.keep).max(GUESS_SHARE * room)) } else { room }
-    }
-
-    /// The room of a pair: prescribed points keep their distance without exception.
-    #[inline]
-    fn room_of(&self, plane: &Plane) -> f64 {
-        let room = self.room(plane.gap);
-        if !self.held.is_empty() && plane.points.iter().any(|&v| self.held[v as usize]) {
-            room.min((plane.gap - self.held_keep).max(0.0))
-        } else {
-            room
-        }
-    }
-
-    /// True when no pair with this gap, or a wider one, can be closed by two points that move at most `longest` [m].
-    #[inline]
-    fn is_wide(&self, gap: f64, longest: f64) -> bool {
-        let room = self.room(gap);
-        let room = if self.held.is_empty() { room } else { room.min((gap - self.held_keep).max(0.0)) };
-        2.0 * longest <= room
-    }
-
-    /// How far a point with this free radius may move without a look at its planes [m].
-    #[inline]
-    fn free_bound(&self, free_radius: f64) -> f64 {
-        let gap = 2.0 * free_radius;
-        let room = self.room(gap);
-        0.5 * if self.held.is_empty() { room } else { room.min((gap - self.held_keep).max(0.0)) }
-    }
-
-    /// How far each side may advance: `None` when both proposals fit.
-    #[inline]
-    fn limits(&self, plane: &Plane, dx: &Displacement) -> Option<[f64; 2]> {
-        let mut before = [0.0_f64; 2];
-        let mut after = [0.0_f64; 2];
-        for slot in 0..4 {
-            let v = plane.points[slot] as usize;
-            let side = usize::from(slot >= plane.side_a as usize);
-            before[side] = before[side].max(plane.advance(slot, dx.accepted()[v]));
-            after[side] = after[side].max(plane.advance(slot, dx.proposed()[v]));
-        }
-        // A side that withdraws may be held back by another pair: until it has gone it keeps its room.
-        let after = [after[0].max(before[0]), after[1].max(before[1])];
-        let room = self.room_of(plane);
-        if after[0] + after[1] <= room {
-            return None;
-        }
-        // Room that neither side has used, shared between the further advances.
-        let left = (room - before[0] - before[1]).max(0.0);
-        let more = [after[0] - before[0], after[1] - before[1]];
-        let share = match self.split {
-            GapSplit::Proportional => {
-                let sum = more[0] + more[1];
-                let a = if sum > 0.0 { more[0] / sum } else { 0.5 };
-                left * a.clamp(MIN_SHARE, 1.0 - MIN_SHARE)
-            }
-            GapSplit::WaterFilling => {
-                let half = 0.5 * left;
-                let a = if more[0] <= half {
-                    more[0]
-                } else if more[1] <= half {
-                    left - more[1]
-                } else {
-                    half
-                };
-                a.clamp(MIN_SHARE * left, (1.0 - MIN_SHARE) * left)
-            }
-        };
-        Some([before[0] + share, before[1] + (left - share)])
-    }
+    Outcome { kept: p, t: 1.0, by_plane: false, by_box: false, far: false, leaned_on: false }
 }
 
 /// Largest s in [0, 1] with `a + s·(p − a)` inside the box that contains `a`.
@@ -366,7 +362,7 @@ fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, 
     if length <= bound {
         let t = stay_inside(budget, a, p);
         let kept = if t < 1.0 { a + t * (p - a) } else { p };
-        return Outcome { kept, t, by_plane: false, by_box: t < 1.0, far: false };
+        return Outcome { kept, t, by_box: t < 1.0, ..free(p) };
     }
     let inside = p * (bound / length);
     let s = stay_inside(budget, a, inside);
@@ -376,6 +372,7 @@ fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, 
         by_plane: true,
         by_box: s < 1.0,
         far: detection.free_radius[i] > rule.keep,
+        leaned_on: false,
     }
 }
 

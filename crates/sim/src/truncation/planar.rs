@@ -1,6 +1,6 @@
 //! Planar truncation: every point against its side's share of each gap [Chen 2026, Alg. 1].
 
-use super::{Outcome, Rule, free, stay_inside};
+use super::{CLEAR, Outcome, Rule, free, stay_inside};
 use crate::safe::{Detection, Displacement};
 use littoral_geom::math::Vec3;
 
@@ -9,6 +9,7 @@ pub(super) fn cut(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: 
     let i = v as usize;
     let a = dx.accepted()[i];
     let mut out = free(p);
+    let longest = p.length().max(a.length());
     for (k, slot) in detection.planes_of(v) {
         let plane = &detection.planes[k];
         if rule.is_wide(plane.gap, dx.longest()) {
@@ -20,11 +21,14 @@ pub(super) fn cut(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: 
             out.by_plane = true;
             continue;
         }
-        let Some(limits) = rule.limits(plane, dx) else { continue };
-        let limit = limits[usize::from(slot >= plane.side_a as usize)];
+        let side = usize::from(slot >= plane.side_a as usize);
+        let limits = rule.limits(plane, dx);
+        let limit = limits.at[side];
+        out.leaned_on |= limits.leaned_on[side];
         let (from, to) = (plane.advance(slot, a), plane.advance(slot, p));
         if to > limit && to > from {
-            let t = ((limit - from) / (to - from)).clamp(0.0, 1.0);
+            let clear = CLEAR * (longest + plane.behind[slot]);
+            let t = ((limit - clear - from) / (to - from)).clamp(0.0, 1.0);
             out.by_plane = true;
             out.far |= plane.gap > 2.0 * rule.keep;
             out.t = out.t.min(t);

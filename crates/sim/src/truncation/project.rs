@@ -1,43 +1,84 @@
-//! Divide and project: the nearest point of the allowed half-spaces in the metric of the vertex Hessian
-//! [Chen 2026, App. B], found by Dykstra's method, then truncated for safety.
+//! Proposals that turn aside instead of stopping short. A plain cut shortens the whole step of a point, its harmless part
+//! along the plane as well; here it is replaced first by a point that keeps to the shares.
+//!
+//! *Project*: the nearest point of the allowed half-spaces in the metric of the vertex Hessian [Chen 2026, App. B], by
+//! Dykstra's method. *Slide*: what is too much along each normal is taken away, a few times over. Neither is trusted:
+//! the result is a proposal, and cut like any other.
 
-use super::{Outcome, Rule, planar};
+use super::{CLEAR, Rule};
 use crate::safe::{Detection, Displacement};
 use littoral_geom::math::{Mat3, Vec3};
 
-/// Sweeps of Dykstra's method; the truncation afterwards makes any number safe. The published count.
-const SWEEPS: usize = 20;
+/// Sweeps of Dykstra's method. The published count.
+const PROJECT_SWEEPS: usize = 20;
 
-/// Projects the proposal of one point, then cuts the result.
-pub(super) fn cut(
+/// Sweeps of sliding. With one, a point in a corner between planes keeps to the last of them only; beyond three little
+/// changes.
+const SLIDE_SWEEPS: usize = 3;
+
+/// Calls `visit(m, b)` for each half-space m·z ≤ b that binds or may bind the point `v`, m of unit length.
+fn each_space(
+    detection: &Detection,
+    dx: &Displacement,
+    rule: &Rule<'_>,
+    v: u32,
+    mut visit: impl FnMut(Vec3, f64),
+) {
+    let far = dx.proposed()[v as usize].length();
+    for (k, slot) in detection.planes_of(v) {
+        let plane = &detection.planes[k];
+        if rule.is_wide(plane.gap, dx.longest()) {
+            break;
+        }
+        let limit = rule.limits(plane, dx).at[usize::from(slot >= plane.side_a as usize)];
+        if limit < f64::INFINITY {
+            let b = limit + plane.behind[slot];
+            visit(plane.normal * plane.sign(slot), b - CLEAR * (far + b.abs()));
+        }
+    }
+}
+
+/// The proposal `p` without what is too much of it along each normal.
+pub(super) fn slid(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, p: Vec3) -> Vec3 {
+    let mut spaces: Vec<(Vec3, f64)> = Vec::new();
+    each_space(detection, dx, rule, v, |m, b| spaces.push((m, b)));
+    let mut z = p;
+    for _ in 0..SLIDE_SWEEPS {
+        let start = z;
+        for (m, b) in &spaces {
+            z -= (m.dot(z) - *b).max(0.0) * *m;
+        }
+        if z == start {
+            break;
+        }
+    }
+    z
+}
+
+/// The point nearest to the proposal `p` in the allowed half-spaces.
+pub(super) fn nearest(
     detection: &Detection,
     dx: &Displacement,
     rule: &Rule<'_>,
     v: u32,
     p: Vec3,
     metric: &Mat3,
-) -> Outcome {
-    let planned = planar::cut(detection, dx, rule, v, p);
-    if !planned.by_plane {
-        return planned;
-    }
+) -> Vec3 {
     let inverse = metric.inverse();
     if !inverse.is_finite() {
-        return planned;
+        return p;
     }
     // Half-spaces m·z ≤ b, with d = H⁻¹m and the dual of each.
     let mut spaces: Vec<(Vec3, f64, Vec3, f64, f64)> = Vec::new();
-    for (k, slot) in detection.planes_of(v) {
-        let plane = &detection.planes[k];
-        if let Some(limits) = rule.limits(plane, dx) {
-            let limit = limits[usize::from(slot >= plane.side_a as usize)];
-            let m = plane.normal * plane.sign(slot);
-            let d = inverse * m;
-            spaces.push((m, limit + plane.behind[slot], d, m.dot(d), 0.0));
+    each_space(detection, dx, rule, v, |m, b| {
+        let d = inverse * m;
+        // Without a direction, nothing to turn along.
+        if m.dot(d) > 0.0 {
+            spaces.push((m, b, d, m.dot(d), 0.0));
         }
-    }
+    });
     let mut z = p;
-    for _ in 0..SWEEPS {
+    for _ in 0..PROJECT_SWEEPS {
         let mut change = 0.0_f64;
         for (m, b, d, md, dual) in &mut spaces {
             z += *dual * *d;
@@ -50,36 +91,5 @@ pub(super) fn cut(
             break;
         }
     }
-    if !z.is_finite() {
-        return planned;
-    }
-    // The planes were divided for the proposals; the projected point is held to the same shares.
-    let a = dx.accepted()[v as usize];
-    let mut t = super::stay_inside(&detection.budget[v as usize], a, z);
-    let by_box = t < 1.0;
-    for (k, slot) in detection.planes_of(v) {
-        let plane = &detection.planes[k];
-        let limit = match rule.limits(plane, dx) {
-            Some(limits) => limits[usize::from(slot >= plane.side_a as usize)],
-            // Nothing was divided here: stay within the advance the proposal would have had.
-            None => {
-                let side = slot >= plane.side_a as usize;
-                let reach = |use_proposed: bool| {
-                    (0..4)
-                        .filter(|&s| (s >= plane.side_a as usize) == side)
-                        .map(|s| {
-                            let w = plane.points[s] as usize;
-                            plane.advance(s, if use_proposed { dx.proposed()[w] } else { dx.accepted()[w] })
-                        })
-                        .fold(0.0_f64, f64::max)
-                };
-                reach(true).max(reach(false))
-            }
-        };
-        let (from, to) = (plane.advance(slot, a), plane.advance(slot, z));
-        if to > limit && to > from {
-            t = t.min(((limit - from) / (to - from)).clamp(0.0, 1.0));
-        }
-    }
-    Outcome { kept: a + t * (z - a), t: planned.t, by_plane: true, by_box, far: planned.far }
+    if z.is_finite() { z } else { p }
 }

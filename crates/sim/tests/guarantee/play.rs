@@ -33,7 +33,8 @@ impl Rules {
 }
 
 /// Every truncation that guarantees something.
-pub const SAFE: [(Truncation, GapSplit); 5] = [
+pub const SAFE: [(Truncation, GapSplit); 6] = [
+    (Truncation::Slide, GapSplit::WaterFilling),
     (Truncation::Planar, GapSplit::WaterFilling),
     (Truncation::Planar, GapSplit::Proportional),
     (Truncation::Isotropic, GapSplit::WaterFilling),
@@ -132,7 +133,8 @@ impl Game {
             return Ok(());
         }
         self.check_advances()?;
-        if let Some(r) = timings {
+        // Planes that follow both sides hold for points that go at one pace.
+        if let Some(r) = timings.filter(|_| self.rules.truncation == Truncation::Isotropic) {
             let own = before.iter().zip(&after).map(|(a, k)| *a + r.unit() * (*k - *a)).collect::<Vec<_>>();
             let between = self.placed(&own);
             if let Some(touch) = self.everything.trouble(&[&from, &between, &to]) {
@@ -181,7 +183,7 @@ impl Game {
     /// The two sides of every listed pair use at most γ of its gap.
     fn check_advances(&self) -> Result<(), String> {
         for (k, p) in self.detection.planes.iter().enumerate() {
-            let mut side = [0.0_f64; 2];
+            let mut side = [f64::NEG_INFINITY; 2];
             for slot in 0..4 {
                 let s = &mut side[usize::from(slot >= p.side_a as usize)];
                 *s = s.max(p.advance(slot, self.dx.accepted()[p.points[slot] as usize]));
@@ -212,7 +214,7 @@ enum Foresight {
 pub fn play(seed: u64) -> Result<(), String> {
     let mut r = Random::new(seed);
     let kind = KINDS[r.below(KINDS.len())];
-    let (truncation, split) = SAFE[[0, 0, 1, 1, 2, 3, 4][r.below(7)]];
+    let (truncation, split) = SAFE[[0, 0, 1, 1, 2, 3, 4, 5][r.below(8)]];
     let gamma = [0.5, 0.85, 0.95][r.below(3)];
     let rules = Rules { truncation, split, gamma };
     let s = [1e-3, 1.0, 1e3][r.below(3)];

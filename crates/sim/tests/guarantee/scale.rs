@@ -4,6 +4,7 @@ use crate::play::{Ask, Game, Rules, SAFE, predict};
 use crate::scenes::{KINDS, Kind, Scene, scene};
 use littoral_geom::math::Vec3;
 use littoral_geom::random::Random;
+use littoral_sim::settings::Truncation;
 
 /// The same game with all lengths times `s`: accepted displacements of both applications and final positions.
 fn trace(scene: &Scene, rules: Rules, seed: u64, s: f64) -> Vec<Vec3> {
@@ -58,6 +59,11 @@ fn metres_and_millimetres_differ_by_rounding_only() {
         // In general position: which of several equally near points is taken may hang on a rounding error.
         let kind = [Kind::Soup, Kind::Crumpled, Kind::Tets][r.below(3)];
         let scene = scene(kind, &mut r);
+        if matches!(rules.truncation, Truncation::Project | Truncation::Slide) {
+            // Both take the planes of a point in the order of their gaps, a fixed number of times; gaps that the first
+            // round left at `keep` are equal but for rounding.
+            continue;
+        }
         let unit = trace(&scene, rules, seed, 1.0);
         for (a, b) in trace(&scene, rules, seed, 1e3).iter().zip(&unit) {
             // Two rounds of divisions by gaps of 1e-4 and more.
