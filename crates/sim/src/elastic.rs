@@ -3,7 +3,7 @@
 use crate::potential::fan::Fans;
 use crate::potential::{
     Collapse, Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
-    StableNeoHookeanTet, Term, Tether,
+    StableNeoHookeanTet, StrainLimit, Term, Tether,
 };
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;
@@ -76,6 +76,8 @@ pub struct Elastic {
     pub springs: Incident<Spring, 2>,
     /// Points tied to places on triangles.
     pub tethers: Incident<Tether, 4>,
+    /// Stiffening of membranes beyond a stretch.
+    pub limits: Incident<StrainLimit, 3>,
     /// Air drag.
     pub drags: Incident<Drag, 3>,
     /// Rest lengths that change.
@@ -103,6 +105,8 @@ pub struct ElasticTerms {
     pub springs: Term<Spring, 2>,
     /// Points tied to places on triangles.
     pub tethers: Term<Tether, 4>,
+    /// Stiffening of membranes beyond a stretch.
+    pub limits: Term<StrainLimit, 3>,
     /// Air drag.
     pub drags: Term<Drag, 3>,
     /// Rest lengths of springs and tethers that change.
@@ -174,6 +178,10 @@ macro_rules! each {
             $body
         }
         {
+            let $term = all.limits;
+            $body
+        }
+        {
             let $term = all.drags;
             $body
         }
@@ -190,6 +198,7 @@ struct Refs<'a> {
     collapses: &'a Incident<Collapse, 4>,
     springs: &'a Incident<Spring, 2>,
     tethers: &'a Incident<Tether, 4>,
+    limits: &'a Incident<StrainLimit, 3>,
     drags: &'a Incident<Drag, 3>,
 }
 
@@ -206,6 +215,7 @@ impl Elastic {
             collapses: Incident::new(terms.collapses, n),
             springs: Incident::new(terms.springs, n),
             tethers: Incident::new(terms.tethers, n),
+            limits: Incident::new(terms.limits, n),
             drags: Incident::new(terms.drags, n),
             schedules: terms.schedules,
             fans,
@@ -220,9 +230,19 @@ impl Elastic {
 
     fn refs(&self) -> Refs<'_> {
         let Elastic {
-            membranes, venant, hinges, tets, corotated, collapses, springs, tethers, drags, ..
+            membranes,
+            venant,
+            hinges,
+            tets,
+            corotated,
+            collapses,
+            springs,
+            tethers,
+            limits,
+            drags,
+            ..
         } = self;
-        Refs { membranes, venant, hinges, tets, corotated, collapses, springs, tethers, drags }
+        Refs { membranes, venant, hinges, tets, corotated, collapses, springs, tethers, limits, drags }
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.

@@ -15,9 +15,11 @@ pub mod safe;
 pub mod fluid;
 pub mod potential;
 
+pub mod chamber;
 pub mod elastic;
 pub mod kinematic;
 pub mod liquid;
+pub mod plastic;
 
 pub mod contact;
 

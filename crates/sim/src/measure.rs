@@ -61,6 +61,8 @@ pub enum Measure {
     /// Height z of the free surface of a fluid [m]: the median over upright lines, each followed from its lowest particle
     /// up to where the smoothed filling falls below a half. NaN for anything else, and where nothing is filled.
     Level,
+    /// Pressure of what a closed cloth holds over that outside [Pa]; NaN where it holds nothing.
+    Pressure,
     /// Largest distance so far of a prescribed vertex from where it should be [m].
     LagMax,
 }
@@ -112,6 +114,10 @@ pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: 
             (ObjectKind::Fluid, Some(dx)) => fluid::level(&x.collect::<Vec<_>>(), dx),
             _ => f64::NAN,
         },
+        Measure::Pressure => {
+            let index = sim.objects().iter().position(|o| o.name == object.name);
+            index.and_then(|i| sim.pressure(i)).unwrap_or(f64::NAN)
+        }
         Measure::LagMax => {
             let index = sim.objects().iter().position(|o| o.name == object.name);
             index.and_then(|i| sim.state().lag_max.get(i)).copied().unwrap_or(0.0)

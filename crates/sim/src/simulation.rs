@@ -138,6 +138,12 @@ impl Simulation {
         self.system.fluid.as_ref().map_or(&[], |f| &f.removed)
     }
 
+    /// Pressure of what an object holds over that outside [Pa], of its first closed part; `None` where it holds nothing.
+    pub fn pressure(&self, object: usize) -> Option<f64> {
+        let chamber = self.system.chambers.iter().find(|c| c.object as usize == object)?;
+        Some(chamber.pressure(&self.state.x))
+    }
+
     /// The solver's settings.
     pub fn settings(&self) -> &SolverSettings {
         &self.settings

@@ -1,10 +1,12 @@
 //! Everything that is fixed during a run: what a step reads besides the state.
 
+use crate::chamber::Chamber;
 use crate::contact::ContactModel;
 use crate::elastic::Elastic;
 use crate::kinematic::PrescribedSet;
 use crate::liquid::FluidSystem;
 use crate::model::{Object, Snapshot};
+use crate::plastic::Plastic;
 use crate::safe::Geometry;
 use littoral_geom::math::Vec3;
 use littoral_geom::mesh::Csr;
@@ -38,6 +40,10 @@ pub struct System {
     pub gravity: Vec3,
     /// Friction regularisation speed ε_v [m/s].
     pub friction_speed: f64,
+    /// What closed membranes hold.
+    pub chambers: Vec<Chamber>,
+    /// What yields.
+    pub plastic: Plastic,
     /// Component of each point (n), where those that are tied together count as one.
     pub bonded: Vec<u32>,
     /// Initial positions (n) [m].
@@ -49,6 +55,8 @@ impl System {
     /// from.
     pub fn lag(&mut self, state: &Snapshot, h: f64) {
         self.elastic.set_time(state.time + h);
+        self.chambers.iter_mut().for_each(|c| c.set_time(state.time + h));
+        self.plastic.recall(&mut self.elastic, &state.memory);
         self.elastic.lag(&state.x, h);
     }
 }

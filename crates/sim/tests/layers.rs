@@ -8,7 +8,7 @@ const LAYERS: &[&[&str]] = &[
     &["settings", "motion", "model", "report", "pairing"],
     &["safe"],
     &["potential", "fluid"],
-    &["elastic", "kinematic", "liquid"],
+    &["chamber", "elastic", "kinematic", "liquid", "plastic"],
     &["contact"],
     &["truncation"],
     &["system"],

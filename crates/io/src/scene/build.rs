@@ -139,6 +139,7 @@ impl Build<'_> {
             for (name, &pose) in names.iter().zip(&places.poses) {
                 let mut placement = self.placement(name, o.velocity, o.spin, o.friction);
                 placement.pins = self.pins(path, &o.pin, &chosen, pose, &places)?;
+                placement.filling = o.pressure.as_ref().and_then(|p| p.filling());
                 let mut copy = mesh.clone();
                 copy.vertices = pose.apply(&mesh.vertices);
                 builder.add_cloth(placement, copy, material.clone());
@@ -212,6 +213,7 @@ impl Build<'_> {
             spin: self.frame.vector(spin),
             pins: Vec::new(),
             friction,
+            filling: None,
         }
     }
 

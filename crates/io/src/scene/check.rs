@@ -59,6 +59,7 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
         check.mesh(&format!("{path}.mesh"), &o.mesh)?;
         check.rotation(&format!("{path}.rotation"), &o.rotation)?;
         check.pins(&path, &o.pin)?;
+        check.pressure(&path, &o.pressure)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
     }
     for (i, o) in scene.soft.iter().enumerate() {

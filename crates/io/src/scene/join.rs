@@ -5,7 +5,7 @@ use super::check::{Check, Checked, copy_names, objects};
 use super::error::SceneFileError;
 use super::nearest::nearest;
 use super::spec::Scene;
-use super::spec_join::{Attach, Holding, Target};
+use super::spec_join::{Attach, Holding, Pressure, Target};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_sim::pairing::PairRule;
 use littoral_sim::scene::{AttachTo, Attachment, Hold, SceneBuilder};
@@ -75,6 +75,20 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    pub(super) fn pressure(&self, path: &str, pressure: &Option<Pressure>) -> Checked {
+        match pressure {
+            Some(p) if p.filling().is_none() => self.fail(
+                &format!("{path}.pressure"),
+                "expected exactly one of gas, constant and volume",
+                None,
+            ),
+            Some(Pressure { ambient: Some(_), gas: None, .. }) => {
+                self.fail(&format!("{path}.pressure"), "ambient goes with gas alone", None)
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// The kinds of two objects that must exist.

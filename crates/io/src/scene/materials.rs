@@ -210,6 +210,12 @@ pub struct ClothValues {
     pub drag: Option<f64>,
     /// Membrane energy.
     pub model: Option<MembraneName>,
+    /// Stretch beyond which it stiffens steeply [–]: 0.05 lets it be 5 % longer. Default: never.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub strain_limit: Option<f64>,
+    /// Curvature beyond which folds stay [1/m]: 1000 creases what is bent tighter than a millimetre. Default: never.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub yield_curvature: Option<f64>,
 }
 
 /// Values of a soft body's material.
@@ -232,6 +238,9 @@ pub struct SoftValues {
     pub damping: Option<f64>,
     /// Volumetric energy.
     pub model: Option<SolidName>,
+    /// Von Mises stress beyond which it flows, and keeps its shape [Pa]. Default: never.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub yield_stress: Option<f64>,
 }
 
 /// Values of a fluid's material.
@@ -298,6 +307,8 @@ impl ClothMaterialSpec {
                 Some(MembraneName::NeoHookean) => MembraneModel::NeoHookean,
                 Some(MembraneName::StVenantKirchhoff) => MembraneModel::StVenantKirchhoff,
             },
+            strain_limit: v.strain_limit.or(base.strain_limit),
+            yield_curvature: v.yield_curvature.or(base.yield_curvature),
         })
     }
 
@@ -322,6 +333,8 @@ impl ClothMaterialSpec {
             damping: Some(m.damping),
             drag: Some(m.drag),
             model: Some(model),
+            strain_limit: m.strain_limit,
+            yield_curvature: m.yield_curvature,
         })
     }
 }
@@ -349,6 +362,7 @@ impl SoftMaterialSpec {
                 Some(SolidName::StableNeoHookean) => SolidModel::StableNeoHookean,
                 Some(SolidName::FixedCorotated) => SolidModel::FixedCorotated,
             },
+            yield_stress: v.yield_stress.or(base.yield_stress),
         })
     }
 
@@ -366,6 +380,7 @@ impl SoftMaterialSpec {
             poisson: Some(m.poisson),
             damping: Some(m.damping),
             model: Some(model),
+            yield_stress: m.yield_stress,
         })
     }
 }

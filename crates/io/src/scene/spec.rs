@@ -5,7 +5,7 @@
 
 use super::materials::{ClothMaterialSpec, SoftMaterialSpec};
 use super::spec_fluid::{Fluid, Sink};
-use super::spec_join::{Attach, Pair};
+use super::spec_join::{Attach, Pair, Pressure};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 use schemars::JsonSchema;
@@ -406,6 +406,8 @@ pub struct Cloth {
     pub spin: [f64; 3],
     /// A preset by its name, or a table of values.
     pub material: ClothMaterialSpec,
+    /// What it holds, if its surface is closed. Default: nothing but the air around.
+    pub pressure: Option<Pressure>,
     /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
     #[schemars(range(min = 0, max = 1000))]
     pub friction: Option<f64>,
@@ -427,6 +429,7 @@ impl Default for Cloth {
             velocity: [0.0; 3],
             spin: [0.0; 3],
             material: ClothMaterialSpec::default(),
+            pressure: None,
             friction: None,
             pin: Vec::new(),
             copies: None,
@@ -587,6 +590,8 @@ pub enum MeasureName {
     AreaRatio,
     /// Largest length over rest length of an edge [–].
     StretchMax,
+    /// Pressure of what a closed cloth holds, over that outside [Pa].
+    Pressure,
     /// Largest distance so far between a prescribed vertex and where it should be [length].
     LagMax,
     /// Largest x that a fluid reaches: that of a particle and half a spacing [length].

@@ -1,5 +1,6 @@
-//! What a scene file can say about two objects: what ties them together, and how they meet.
+//! What a scene file can say about two objects: what ties them together, how they meet; and what one of them holds.
 
+use littoral_sim::chamber::{Content, Filling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,5 +100,43 @@ pub struct Pair {
 impl Default for Pair {
     fn default() -> Self {
         Pair { objects: [String::new(), String::new()], friction: None, contact: true }
+    }
+}
+
+/// What a closed cloth holds: one of `gas`, `constant` and `volume`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pressure {
+    /// A gas of constant temperature, with this pressure over that outside at the volume at the start [Pa]: pressure times
+    /// volume stays.
+    pub gas: Option<f64>,
+    /// This pressure over that outside, whatever the volume [Pa].
+    pub constant: Option<f64>,
+    /// A liquid: this volume over that at the start is kept [–].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub volume: Option<f64>,
+    /// Absolute pressure outside, for a gas [Pa]. Default: 101325.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub ambient: Option<f64>,
+    /// How long it takes to come in [s].
+    #[schemars(range(min = 0))]
+    pub over: f64,
+}
+
+/// Pressure of the air at sea level [Pa].
+const ATMOSPHERE: f64 = 101_325.0;
+
+impl Pressure {
+    /// What is asked for; `None` unless it is exactly one content.
+    pub(crate) fn filling(&self) -> Option<Filling> {
+        let content = match (self.gas, self.constant, self.volume) {
+            (Some(pressure), None, None) => {
+                Content::Gas { pressure, ambient: self.ambient.unwrap_or(ATMOSPHERE) }
+            }
+            (None, Some(pressure), None) => Content::Constant { pressure },
+            (None, None, Some(ratio)) => Content::Volume { ratio },
+            _ => return None,
+        };
+        Some(Filling { content, over: self.over })
     }
 }

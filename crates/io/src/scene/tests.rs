@@ -169,7 +169,7 @@ fn an_error_looks_like_this() {
          4 | material = { desnity = 0.2 }\n  \
            |              ^^^^^^^\n  \
            = did you mean \"density\"? known here: bending, damping, density, drag, model, poisson, preset, \
-         thickness, young"
+         strain_limit, thickness, yield_curvature, young"
     );
 }
 

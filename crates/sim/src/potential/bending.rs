@@ -75,6 +75,11 @@ impl Hinge {
         self.rest
     }
 
+    /// Sets the rest angle θ̄ [rad]; beyond ±π where the fold has gone round.
+    pub fn set_rest_angle(&mut self, angle: f64) {
+        self.rest = angle;
+    }
+
     /// Angle θ [rad] of the shape `x`: within π of the angle at the start of the step. A fold cannot pass ±π
     /// without its triangles crossing, so that the angle remembered by `lag` lies in [−π, π].
     pub fn angle(&self, x: &[Vec3; 4]) -> f64 {

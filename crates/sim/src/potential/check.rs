@@ -366,6 +366,46 @@ fn stable_neo_hookean_tet(random: &mut Random) -> (StableNeoHookeanTet, [Vec3; 4
     tet(random, -0.9, StableNeoHookeanTet::new)
 }
 
+/// The element after a flow that keeps the volume.
+fn flowed(random: &mut Random, shape: [Vec3; 4]) -> [Vec3; 4] {
+    let (a, b) = (random.log_between(0.5, 2.0), random.log_between(0.5, 2.0));
+    let axes = rotation(random);
+    let back = axes * Mat3::from_diagonal(Vec3::new(a, b, 1.0 / (a * b))) * axes.transpose();
+    shape.map(|m| back.transpose() * m)
+}
+
+fn plastic_stable_neo_hookean_tet(random: &mut Random) -> (StableNeoHookeanTet, [Vec3; 4]) {
+    let (mut element, x) = stable_neo_hookean_tet(random);
+    element.set_shape(flowed(random, element.shape()));
+    (element, x)
+}
+
+fn plastic_fixed_corotated_tet(random: &mut Random) -> (FixedCorotatedTet, [Vec3; 4]) {
+    let (mut element, x) = fixed_corotated_tet(random);
+    element.set_shape(flowed(random, element.shape()));
+    (element, x)
+}
+
+/// Stretched by up to twice the limit in one direction, two or none. Not just at the limit, and not far from the origin:
+/// the energy is C² and no more, so that only short steps tell its slopes, and they need every digit.
+fn strain_limit(random: &mut Random) -> (StrainLimit, [Vec3; 3]) {
+    let x_rest = triangle(random);
+    let limit = random.log_between(1e-2, 1e0);
+    let element =
+        StrainLimit::new(x_rest, random.log_between(1e3, 1e9), 1e-3, limit).expect("valid triangle");
+    let normal = (x_rest[1] - x_rest[0]).cross(x_rest[2] - x_rest[0]).normalize();
+    let along = random.direction().reject_from(normal).normalize();
+    let axes = Mat3::from_cols(along, normal.cross(along), normal);
+    let mut stretch = || {
+        let beyond = random.between(-0.5, 1.8);
+        1.0 + limit * if beyond > 0.9 { beyond + 0.2 } else { beyond }
+    };
+    let stretch = Vec3::new(stretch(), stretch(), 1.0);
+    let f = rotation(random) * axes * Mat3::from_diagonal(stretch) * axes.transpose();
+    let shift = random.in_cube(1.0) * x_rest[0].distance(x_rest[1]);
+    (element, x_rest.map(|p| f * p + shift))
+}
+
 fn fixed_corotated_tet(random: &mut Random) -> (FixedCorotatedTet, [Vec3; 4]) {
     tet(random, 0.0, FixedCorotatedTet::new)
 }
@@ -397,6 +437,10 @@ registered! {
     stable_neo_hookean_tet_is_sound: invariant true, projected true, stable_neo_hookean_tet;
     damped_stable_neo_hookean_tet_is_sound: invariant true, projected false, damped(stable_neo_hookean_tet);
     fixed_corotated_tet_is_sound: invariant true, projected true, fixed_corotated_tet;
+    strain_limit_is_sound: invariant true, projected true, strain_limit;
+    plastic_stable_neo_hookean_tet_is_sound: invariant true, projected true, plastic_stable_neo_hookean_tet;
+    plastic_fixed_corotated_tet_is_sound: invariant true, projected true, plastic_fixed_corotated_tet;
+    damped_plastic_tet_is_sound: invariant true, projected false, damped(plastic_stable_neo_hookean_tet);
     collapse_is_sound: invariant true, projected false, collapse;
     damped_fixed_corotated_tet_is_sound: invariant true, projected false, damped(fixed_corotated_tet);
 }

@@ -26,6 +26,7 @@ pub mod membrane;
 mod membrane_modes;
 mod scalar;
 pub mod spring;
+mod strain_limit;
 mod sym;
 pub mod tet;
 mod tet_modes;
@@ -38,6 +39,7 @@ pub use gravity::Gravity;
 pub use inertia::Inertia;
 pub use membrane::{MembraneParameters, NeoHookeanMembrane, StVenantMembrane};
 pub use spring::Spring;
+pub use strain_limit::StrainLimit;
 pub use tet::{FixedCorotatedTet, StableNeoHookeanTet};
 pub use tether::Tether;
 

@@ -195,6 +195,18 @@ impl StableNeoHookeanTet {
     }
 }
 
+impl StableNeoHookeanTet {
+    /// Gradients mᵢ of the shape functions [1/m]: the shape from which it is strained.
+    pub fn shape(&self) -> [Vec3; 4] {
+        self.solid.shape
+    }
+
+    /// Sets the gradients mᵢ of a rest shape of the same volume [1/m]: Fₚ⁻ᵀ mᵢ, det Fₚ = 1, after plastic flow Fₚ.
+    pub fn set_shape(&mut self, shape: [Vec3; 4]) {
+        self.solid.shape = shape;
+    }
+}
+
 impl Potential<4> for StableNeoHookeanTet {
     /// The energy of the rest shape is subtracted: it is zero there.
     fn value(&self, x: &[Vec3; 4]) -> f64 {
@@ -309,6 +321,18 @@ impl FixedCorotatedTet {
 /// Off-diagonal part `pressure` σ_k of A_ij, from ∂²J/∂σᵢ∂σⱼ = σ_k.
 fn coupling(s: Vec3, pressure: f64) -> Mat3 {
     Mat3::from_cols(Vec3::new(0.0, s.z, s.y), Vec3::new(s.z, 0.0, s.x), Vec3::new(s.y, s.x, 0.0)) * pressure
+}
+
+impl FixedCorotatedTet {
+    /// Gradients mᵢ of the shape functions [1/m]: the shape from which it is strained.
+    pub fn shape(&self) -> [Vec3; 4] {
+        self.solid.shape
+    }
+
+    /// Sets the gradients mᵢ of a rest shape of the same volume [1/m]: Fₚ⁻ᵀ mᵢ, det Fₚ = 1, after plastic flow Fₚ.
+    pub fn set_shape(&mut self, shape: [Vec3; 4]) {
+        self.solid.shape = shape;
+    }
 }
 
 impl Potential<4> for FixedCorotatedTet {

@@ -1,7 +1,8 @@
 //! From the builder's lists to a `Simulation`: checks, elements, masses, colours, adjacency.
 
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
-use super::{attach, liquids};
+use super::{attach, content, liquids};
+use crate::chamber::{Chamber, Filling};
 use crate::contact::{ContactModel, ContactPoints, ParticleContact};
 use crate::elastic::{Elastic, ElasticTerms};
 use crate::kinematic::{MEMORY, PrescribedSet};
@@ -9,9 +10,10 @@ use crate::liquid::{FluidSystem, PARTICLE_COLOR};
 use crate::model::{Object, ObjectKind, Snapshot};
 use crate::motion::Motion;
 use crate::pairing::{PairRule, Pairing};
+use crate::plastic::{Crease, Ductile, Plastic};
 use crate::potential::{
     Collapse, Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
-    StableNeoHookeanTet,
+    StableNeoHookeanTet, StrainLimit,
 };
 use crate::safe::Geometry;
 use crate::simulation::Simulation;
@@ -38,6 +40,9 @@ pub(super) struct Assembly {
     pub(super) prescribed: Vec<PrescribedSet>,
     pub(super) fluid: Option<FluidSystem>,
     pub(super) pairing: Pairing,
+    pub(super) plastic: Plastic,
+    /// Objects that hold something.
+    pub(super) fillings: Vec<(u32, Filling)>,
     /// Points that are tied, and how far apart [m].
     pub(super) tied: Vec<([u32; 2], f64)>,
 }
@@ -49,6 +54,7 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
     for (placement, mesh, material) in &scene.cloths {
         let first = all.add_object(placement, ObjectKind::Cloth, &mesh.vertices, friction)?;
         all.add_cloth(placement, first, mesh, material)?;
+        all.fillings.extend(placement.filling.map(|f| (all.objects.len() as u32 - 1, f)));
         all.finish_object(placement, first)?;
     }
     for (placement, mesh, material) in &scene.softs {
@@ -73,7 +79,8 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         return Err(SceneError::Setting { key: "scene", what: "holds more than 2^30 points".into() });
     }
     all.pairing = all.pairing(&scene.pairs)?;
-    Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity))
+    let chambers = content::chambers(&all, &scene.solver)?;
+    Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity, chambers))
 }
 
 fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
@@ -182,6 +189,10 @@ impl Assembly {
                     self.terms.venant.push(points, element);
                 }
             }
+            if let Some(limit) = material.strain_limit {
+                let element = StrainLimit::new(rest, material.young, material.thickness, limit);
+                self.terms.limits.push(points, element.map_err(failed)?);
+            }
             if material.drag > 0.0 {
                 self.terms.drags.push(points, Drag::new(material.drag).map_err(failed)?);
             }
@@ -197,6 +208,15 @@ impl Assembly {
                 let hinge = Hinge::new(rest, plate, material.damping)
                     .map_err(|e| refuse(format!("edge {}–{}: {e}", q[0], q[1])))?;
                 self.terms.hinges.push(q.map(|c| c + first), hinge);
+                if let Some(curvature) = material.yield_curvature {
+                    check_positive(placement, "yield_curvature [1/m]", curvature)?;
+                    // A cylinder of curvature κ turns by κ times the distance of the two heights' middles.
+                    let area = triangle_area([rest[0], rest[1], rest[2]])
+                        + triangle_area([rest[0], rest[1], rest[3]]);
+                    let yield_angle = curvature * area / rest[0].distance(rest[1]);
+                    let hinge = self.terms.hinges.len() as u32 - 1;
+                    self.plastic.creases.push(Crease { hinge, yield_angle });
+                }
             }
         }
         Ok(())
@@ -230,6 +250,21 @@ impl Assembly {
                     let element = FixedCorotatedTet::new(rest, young, poisson, damping).map_err(failed)?;
                     self.terms.corotated.push(points, element);
                 }
+            }
+            if let Some(stress) = material.yield_stress {
+                check_positive(placement, "yield_stress [Pa]", stress)?;
+                // |dev σ| = 2μ |dev ε| = √⅔ σ_y, 2μ = E/(1+ν).
+                let yield_strain = (2.0_f64 / 3.0).sqrt() * stress * (1.0 + poisson) / young;
+                let corotated = material.model == SolidModel::FixedCorotated;
+                let (tet, shape) = if corotated {
+                    (
+                        self.terms.corotated.len() - 1,
+                        self.terms.corotated.elements[self.terms.corotated.len() - 1].shape(),
+                    )
+                } else {
+                    (self.terms.tets.len() - 1, self.terms.tets.elements[self.terms.tets.len() - 1].shape())
+                };
+                self.plastic.ductile.push(Ductile { corotated, tet: tet as u32, shape, yield_strain });
             }
             self.terms.collapses.push(points, Collapse::new(rest, young, poisson).map_err(failed)?);
             let share = material.density * tet_volume(rest) / 4.0;
@@ -344,6 +379,7 @@ impl Assembly {
         solver: &crate::settings::SolverSettings,
         contact: &crate::settings::ContactSettings,
         gravity: Vec3,
+        chambers: Vec<Chamber>,
     ) -> Simulation {
         let n = self.x.len();
         let active: Vec<bool> =
@@ -401,6 +437,7 @@ impl Assembly {
         for (set, numbers) in self.prescribed.iter().zip(memory.chunks_exact_mut(MEMORY)) {
             set.start().write(numbers);
         }
+        let mut plastic = self.plastic;
         let mut fluid = self.fluid;
         if let Some(fluid) = &mut fluid {
             fluid.memory = memory.len();
@@ -411,6 +448,8 @@ impl Assembly {
                 stiffness: fluid.kinds.iter().map(|k| fluid.contact_stiffness(*k)).collect(),
             });
         }
+        plastic.memory = memory.len();
+        plastic.start(&elastic, &mut memory);
         let state = Snapshot {
             time: 0.0,
             step: 0,
@@ -433,6 +472,8 @@ impl Assembly {
             prescribed: self.prescribed,
             groups,
             fluid,
+            chambers,
+            plastic,
             bonded,
             gravity,
             friction_speed: contact.friction_speed,

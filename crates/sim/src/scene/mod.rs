@@ -2,8 +2,10 @@
 
 mod attach;
 mod build;
+mod content;
 mod liquids;
 
+use crate::chamber::Filling;
 use crate::motion::Motion;
 use crate::pairing::PairRule;
 use crate::settings::{ContactSettings, FluidSettings, SolverSettings};
@@ -50,6 +52,10 @@ pub struct ClothMaterial {
     pub drag: f64,
     /// Membrane energy.
     pub model: MembraneModel,
+    /// Stretch ε beyond which it stiffens [–], > 0; `None` never.
+    pub strain_limit: Option<f64>,
+    /// Curvature beyond which folds stay [1/m], > 0; `None` never.
+    pub yield_curvature: Option<f64>,
 }
 
 /// Material of a soft body.
@@ -65,6 +71,8 @@ pub struct SoftMaterial {
     pub damping: f64,
     /// Volumetric energy.
     pub model: SolidModel,
+    /// Von Mises stress σ_y beyond which it flows [Pa], > 0; `None` never.
+    pub yield_stress: Option<f64>,
 }
 
 impl Default for ClothMaterial {
@@ -79,6 +87,8 @@ impl Default for ClothMaterial {
             damping: 1e-3,
             drag: 0.0,
             model: MembraneModel::NeoHookean,
+            strain_limit: None,
+            yield_curvature: None,
         }
     }
 }
@@ -92,6 +102,7 @@ impl Default for SoftMaterial {
             poisson: 0.4,
             damping: 1e-3,
             model: SolidModel::StableNeoHookean,
+            yield_stress: None,
         }
     }
 }
@@ -120,6 +131,8 @@ pub struct Placement {
     pub pins: Vec<Pin>,
     /// Friction coefficient of this object; `None` takes the scene's. A pair uses the geometric mean.
     pub friction: Option<f64>,
+    /// What a closed cloth holds; `None` nothing but the air around.
+    pub filling: Option<Filling>,
 }
 
 /// Material of a fluid.

@@ -37,6 +37,7 @@ macro_rules! for_each_term {
         for_each_term!(@one elastic.collapses, $term => $body);
         for_each_term!(@one elastic.springs, $term => $body);
         for_each_term!(@one elastic.tethers, $term => $body);
+        for_each_term!(@one elastic.limits, $term => $body);
         for_each_term!(@one elastic.drags, $term => $body);
     }};
     (@one $field:expr, $term:ident => $body:expr) => {{

@@ -514,6 +514,7 @@ fn finish(system: &System, x: &SafePositions, state: &mut Snapshot, phase: &Phas
         *most = most.max(lag);
     }
     report.energies.elastic = system.elastic.value(&state.x);
+    system.plastic.flow(&system.elastic, &state.x, &mut state.memory);
     for (v, &m) in system.mass.iter().enumerate() {
         report.energies.kinetic += 0.5 * m * state.v[v].length_squared();
         report.energies.gravity -= m * system.gravity.dot(state.x[v]);

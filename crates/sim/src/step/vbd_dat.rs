@@ -297,6 +297,10 @@ impl VbdDat {
                 }
             }
             system.elastic.value_by_component(&trial, component, sums);
+            for chamber in &system.chambers {
+                let group = component[chamber.point() as usize] as usize;
+                sums[group] += chamber.law(chamber.volume(&trial)).energy;
+            }
         };
         let (mut still, mut full) = (Vec::new(), Vec::new());
         objective(0.0, &mut still);
@@ -573,6 +577,9 @@ impl VbdDat {
                 }
             })
             .collect_into_vec(&mut self.work.moves);
+        for chamber in &system.chambers {
+            chamber.press(color, current, held, &mut self.work.moves);
+        }
         let proposals = self.dx.edit();
         for (&v, (step, _)) in color.iter().zip(&self.work.moves) {
             proposals[v as usize] += *step;
@@ -708,6 +715,10 @@ impl VbdDat {
             }
         }
         report.energies.elastic = system.elastic.value(&state.x);
+        for chamber in &system.chambers {
+            report.energies.elastic += chamber.law(chamber.volume(&state.x)).energy;
+        }
+        system.plastic.flow(&system.elastic, &state.x, &mut state.memory);
         let present = self.fluid.as_ref().map_or(&[][..], FluidPhase::present);
         let first = system.geometry.first_particle();
         for (v, &m) in system.mass.iter().enumerate() {
