@@ -68,11 +68,13 @@ impl<'a> Backed<'a> {
         self.factorised = self.backing.factorise(&scaled);
     }
 
-    /// y = (M + h² K + blocks)⁻¹ r, if that could be factorised.
+    /// Whether the nodes have a factor to be preconditioned by.
+    pub fn is_factorised(&self) -> bool {
+        self.factorised
+    }
+
+    /// y = (M + h² K + blocks)⁻¹ r with the last factorisation.
     pub fn precondition(&mut self, r: &[Vec4], out: &mut [Vec4]) {
-        if !self.factorised {
-            return;
-        }
         self.p.clear();
         self.p.extend(r.iter().map(|r| widen(*r) * self.reference));
         self.backing.solve(&self.p, &mut self.y);

@@ -4,13 +4,17 @@
 //! longer positive. Rounded *factors* are: Hessians are kept as Σ c cᵀ, inverse blocks as GᵀG.
 
 use super::nodes::{Anchor, Nodes};
-use super::operator::{Moving, narrow, widen};
+use super::operator::{Moving, Sym, narrow, widen};
 use glam::Vec4;
 use littoral_geom::math::{Mat3, Vec3, outer};
 use rayon::prelude::*;
 
 /// Anchors or nodes below which another thread costs more than it saves.
 const SPLIT: usize = 2048;
+
+/// Share of a block that covers the rounding of the difference taken from it [–]: single precision, with some room. Larger,
+/// light nodes under stiff contacts converge more slowly.
+const ROUNDED: f64 = 1e-5;
 
 /// A block of the preconditioner.
 pub(super) trait Block: Sync {
@@ -212,9 +216,82 @@ impl NodeOperator {
         block
     }
 
-    /// The blocks of all nodes without their mass.
-    pub fn blocks(&self, nodes: &Nodes, weight: &[f32]) -> Vec<Mat3> {
-        (0..nodes.len()).into_par_iter().with_min_len(SPLIT).map(|k| self.block(nodes, weight, k)).collect()
+    /// What is left of [`block`](Self::block) when every particle follows: for each particle, with its diagonal block D and
+    /// its coupling G = w B pᵀ − H to the node, block − Gᵀ D⁻¹ G. `own` are the B.
+    fn yielding_block(
+        &self,
+        nodes: &Nodes,
+        (weight, own): (&[f32], &[Vec4]),
+        inverse: &[Sym],
+        node: usize,
+    ) -> Mat3 {
+        let mut block = Mat3::ZERO;
+        let tie = |entry: &(u32, f64)| &self.ties[entry.0 as usize];
+        for group in nodes.of_node(node).chunk_by(|a, b| tie(a).slot == tie(b).slot) {
+            let slot = tie(&group[0]).slot as usize;
+            let w = f64::from(weight[slot]);
+            let (mut push, mut pull, mut full) = (Vec3::ZERO, Mat3::ZERO, Mat3::ZERO);
+            for entry in group {
+                let hessian = tie(entry).roots.widened();
+                push += entry.1 * widen(tie(entry).push);
+                pull += entry.1 * hessian;
+                full += entry.1 * entry.1 * hessian;
+            }
+            full += w * outer(push, push);
+            let coupling = outer(widen(own[slot]), w * push) - pull;
+            block += (1.0 + ROUNDED) * full - coupling.transpose() * (inverse[slot].widened() * coupling);
+        }
+        // Positive semidefinite but for rounding.
+        Roots::of(&(0.5 * (block + block.transpose()))).widened()
+    }
+
+    /// The yielding blocks of all nodes, without their mass.
+    pub fn yielding_blocks(
+        &self,
+        nodes: &Nodes,
+        weight: &[f32],
+        own: &[Vec4],
+        inverse: &[Sym],
+    ) -> Vec<Mat3> {
+        let block = |k| self.yielding_block(nodes, (weight, own), inverse, k);
+        (0..nodes.len()).into_par_iter().with_min_len(SPLIT).map(block).collect()
+    }
+
+    /// r −= Gᵀz for the residuals of the nodes and displacements of the particles.
+    pub fn pass_on(&mut self, nodes: &Nodes, weight: &[f32], own: &[Vec4], z: &[Vec4], r: &mut [Vec4]) {
+        let pairs = self.forces.par_iter_mut().with_min_len(SPLIT).zip(&self.ties);
+        pairs.for_each(|(force, tie)| {
+            let slot = tie.slot as usize;
+            *force = tie.push * (weight[slot] * own[slot].dot(z[slot])) - tie.roots.times(z[slot]);
+        });
+        let forces = &self.forces;
+        r.par_iter_mut().with_min_len(SPLIT).enumerate().for_each(|(node, r)| {
+            for (anchor, weight) in nodes.of_node(node) {
+                *r -= forces[*anchor as usize] * *weight as f32;
+            }
+        });
+    }
+
+    /// z −= D⁻¹Gz' for the displacements of the particles and those of the nodes.
+    pub fn pass_back(
+        &self,
+        weight: &[f32],
+        own: &[Vec4],
+        inverse: &[Sym],
+        of_nodes: &[Vec4],
+        z: &mut [Vec4],
+    ) {
+        // Anchors ascend by slot: those of one particle are together.
+        for group in self.ties.chunk_by(|a, b| a.slot == b.slot) {
+            let slot = group[0].slot as usize;
+            let mut force = Vec4::ZERO;
+            for tie in group {
+                let [a, b, c] = tie.nodes.map(|k| of_nodes[k as usize]);
+                let point = a * tie.weights[0] + b * tie.weights[1] + c * tie.weights[2];
+                force += own[slot] * (weight[slot] * tie.push.dot(point)) - tie.roots.times(point);
+            }
+            z[slot] -= inverse[slot].times(force);
+        }
     }
 
     /// The inverses of the diagonal blocks of the nodes, mass included; zero for held nodes.

@@ -109,6 +109,8 @@ pub(super) struct Operator {
     mass: Vec<f32>,
     weight: Vec<f32>,
     push: Vec<Vec4>,
+    /// B_k = ∂s_k/∂u_k, of the last call of `blocks`.
+    own: Vec<Vec4>,
     /// Whether a wall is near any particle of each chunk.
     walls_near: Vec<bool>,
     tension: Vec<f32>,
@@ -213,19 +215,35 @@ impl Operator {
         self.nodes.inverses(&system.nodes, &self.weight, out);
     }
 
-    /// What walls and contacts add to the diagonal blocks of the nodes.
-    pub fn node_blocks(&self, system: &System) -> Vec<Mat3> {
-        self.nodes.blocks(&system.nodes, &self.weight)
+    /// What walls and contacts add to the diagonal blocks of the nodes, once the particles that they tie are eliminated;
+    /// `inverse` are the inverses of what [`blocks`](Self::blocks) found.
+    pub fn yielding_blocks(&self, system: &System, inverse: &[Sym]) -> Vec<Mat3> {
+        self.nodes.yielding_blocks(&system.nodes, &self.weight, &self.own, inverse)
+    }
+
+    /// Takes from the residuals `r` of the nodes what the particles' displacements `z` do to them: r − Gᵀz.
+    pub fn pass_on(&mut self, system: &System, z: &[Vec4], r: &mut [Vec4]) {
+        let Operator { weight, own, nodes, .. } = self;
+        nodes.pass_on(&system.nodes, weight, own, z, r);
+    }
+
+    /// Takes from the displacements `z` of the particles what those `z_nodes` of the nodes do to them: z − D⁻¹Gz'.
+    pub fn pass_back(&mut self, inverse: &[Sym], z_nodes: &[Vec4], z: &mut [Vec4]) {
+        let Operator { weight, own, nodes, .. } = self;
+        nodes.pass_back(weight, own, inverse, z_nodes, z);
     }
 
     /// The diagonal blocks of the particles:
     /// m + w_k B_k B_kᵀ + Σ_i w_i c_ik² x_ik x_ikᵀ + Σ_j q x_kj x_kjᵀ and single terms, B_k = ∂s_k/∂u_k.
-    pub fn blocks(&self, grid: &ParticleGrid, system: &System, out: &mut Vec<Sym>) {
+    pub fn blocks(&mut self, grid: &ParticleGrid, system: &System, out: &mut Vec<Sym>) {
         out.resize(self.mass.len(), Sym::default());
+        let mut owns = std::mem::take(&mut self.own);
+        owns.resize(self.mass.len(), Vec4::ZERO);
         let lists = grid.chunks().par_iter().zip(&system.pairs);
-        out.par_chunks_mut(CHUNK).zip(lists).enumerate().for_each(|(k, (out, (list, pairs)))| {
+        let rows = out.par_chunks_mut(CHUNK).zip(owns.par_chunks_mut(CHUNK)).zip(lists);
+        rows.enumerate().for_each(|(k, ((out, owns), (list, pairs)))| {
             let mut anchors = system.nodes.of_chunk(k).peekable();
-            for (local, block) in out.iter_mut().enumerate() {
+            for (local, (block, kept)) in out.iter_mut().zip(owns).enumerate() {
                 let i = k * CHUNK + local;
                 let range = list.range(local);
                 *block = Sym::scalar(self.mass[i]);
@@ -242,6 +260,7 @@ impl Operator {
                     block.add_square(self.weight[j], g);
                 }
                 block.add_square(self.weight[i], own);
+                *kept = own;
                 if self.viscous {
                     for (j, q) in list.ids[range.clone()].iter().zip(&pairs.viscous[range]) {
                         block.add_square(*q, self.moving[i].x - self.moving[*j as usize].x);
@@ -253,6 +272,7 @@ impl Operator {
                 out[*slot as usize - k * CHUNK].add(matrix);
             }
         });
+        self.own = owns;
     }
 
     /// First pass: tension τ_i = w_i s_i(p).

@@ -69,6 +69,8 @@ pub(super) struct Work {
     operator: Operator,
     inverse: Vec<Sym>,
     node_inverse: Vec<Inverse>,
+    /// Residuals of the nodes without what the particles pass on.
+    node_residual: Vec<Vec4>,
     /// H p, then D⁻¹ r.
     y: Vec<Vec4>,
     r: Vec<Vec4>,
@@ -117,7 +119,7 @@ pub(super) fn minimise(
         if let Some(b) = backed {
             b.add_gradient(&u[system.len()..], &mut work.gradient[system.len()..]);
         }
-        let norm = work.begin_round(backed);
+        let norm = work.begin_round(system, backed);
         scale = scale.max(norm);
         report.residual = if scale > 0.0 { norm / scale } else { 0.0 };
         let target = settings.tolerance * scale;
@@ -216,12 +218,12 @@ impl Work {
         blocks.for_each(|b| *b = b.shifted_inverse(BLOCK_SHIFT));
         self.operator.node_inverses(system, &mut self.node_inverse);
         if let Some(b) = backed {
-            b.factorise(&self.operator.node_blocks(system));
+            b.factorise(&self.operator.yielding_blocks(system, &self.inverse));
         }
     }
 
     /// r = −gradient, no correction yet; returns √(rᵀD⁻¹r).
-    fn begin_round(&mut self, backed: &mut Option<Backed<'_>>) -> f64 {
+    fn begin_round(&mut self, system: &System, backed: &mut Option<Backed<'_>>) -> f64 {
         let Work { r, y, correction, gradient, inverse, node_inverse, .. } = self;
         correction.fill(Vec4::ZERO);
         r.par_iter_mut().with_min_len(CHUNK).zip(gradient).for_each(|(r, g)| *r = -narrow(*g));
@@ -232,10 +234,29 @@ impl Work {
         }
         multiply(particles, inverse, r);
         multiply(nodes, node_inverse, &r[inverse.len()..]);
-        if let Some(b) = backed {
-            b.precondition(&r[inverse.len()..], nodes);
-        }
-        dot(r, y).sqrt()
+        self.couple(system, backed);
+        dot(&self.r, &self.y).sqrt()
+    }
+
+    /// With a body behind the nodes, y = D⁻¹ r becomes the solution of the block system
+    ///
+    /// ```text
+    /// │ D   G │       D the blocks of the particles, G what ties each to its nodes,
+    /// │ Gᵀ  S'│       S' = S + Gᵀ D⁻¹ G with the factorised S = M + h² K + yielding blocks
+    /// ```
+    ///
+    /// by elimination of the particles. A light node and the particle that presses on it then move as one; taken apart,
+    /// the stiffness between them is all that either feels.
+    fn couple(&mut self, system: &System, backed: &mut Option<Backed<'_>>) {
+        let Some(b) = backed.as_mut().filter(|b| b.is_factorised()) else { return };
+        let Work { operator, r, y, inverse, node_residual, .. } = self;
+        let n = inverse.len();
+        let (particles, nodes) = y.split_at_mut(n);
+        node_residual.clear();
+        node_residual.extend_from_slice(&r[n..]);
+        operator.pass_on(system, particles, node_residual);
+        b.precondition(node_residual, nodes);
+        operator.pass_back(inverse, nodes, particles);
     }
 
     /// Iterates until √(rᵀD⁻¹r) ≤ `target`; returns the number of iterations. On entry y = D⁻¹ r.
@@ -263,7 +284,7 @@ impl Work {
             };
             let curvature = self.apply(grid, system, backed);
             iterations += 1;
-            rz = self.advance(if sound(curvature) { slope / curvature } else { 0.0 }, backed);
+            rz = self.advance(if sound(curvature) { slope / curvature } else { 0.0 }, system, backed);
         }
         let mut beta = 0.0;
         while rz > target * target && iterations < limit {
@@ -277,7 +298,7 @@ impl Work {
                 break;
             }
             let before = rz;
-            rz = self.advance(rz / curvature, backed);
+            rz = self.advance(rz / curvature, system, backed);
             beta = (rz / before) as f32;
         }
         iterations
@@ -294,7 +315,7 @@ impl Work {
     }
 
     /// correction += α p, r −= α y, y = D⁻¹ r; returns rᵀD⁻¹r.
-    fn advance(&mut self, alpha: f64, backed: &mut Option<Backed<'_>>) -> f64 {
+    fn advance(&mut self, alpha: f64, system: &System, backed: &mut Option<Backed<'_>>) -> f64 {
         let Work { operator, r, y, correction, inverse, node_inverse, .. } = self;
         let n = inverse.len();
         let (moving, of_nodes) = operator.moving.split_at(n);
@@ -303,10 +324,11 @@ impl Work {
         let (correction, node_correction) = correction.split_at_mut(n);
         let of_particles = advance(alpha as f32, [r, y, correction], moving, inverse);
         let plain = advance(alpha as f32, [node_r, &mut *node_y, node_correction], of_nodes, node_inverse);
-        let Some(b) = backed else { return of_particles + plain };
-        let node_r = &self.r[n..];
-        b.precondition(node_r, &mut self.y[n..]);
-        of_particles + dot(node_r, &self.y[n..])
+        if backed.is_none() {
+            return of_particles + plain;
+        }
+        self.couple(system, backed);
+        dot(&self.r, &self.y)
     }
 
     /// Minimises over translations, given the gradient at u: all particles, and the nodes that anything is tied to.
