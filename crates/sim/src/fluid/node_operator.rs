@@ -246,13 +246,7 @@ impl NodeOperator {
     }
 
     /// The yielding blocks of all nodes, without their mass.
-    pub fn yielding_blocks(
-        &self,
-        nodes: &Nodes,
-        weight: &[f32],
-        own: &[Vec4],
-        inverse: &[Sym],
-    ) -> Vec<Mat3> {
+    pub fn yielding_blocks(&self, nodes: &Nodes, weight: &[f32], own: &[Vec4], inverse: &[Sym]) -> Vec<Mat3> {
         let block = |k| self.yielding_block(nodes, (weight, own), inverse, k);
         (0..nodes.len()).into_par_iter().with_min_len(SPLIT).map(block).collect()
     }
