@@ -20,7 +20,7 @@ pub struct Tally {
 impl Tally {
     /// Begins with the verdict on the input: its crossings are excused, inverted tets and odd numbers are not.
     pub fn begin(verdict: &Verdict) -> Tally {
-        let crossing = verdict.crossings.len() as u64;
+        let crossing = (verdict.crossings.len() + verdict.entangled.len()) as u64;
         let mut tally = Tally {
             certificate: Certificate { intersections_initial: crossing, ..Certificate::default() },
             crossings: verdict.crossings.clone(),
@@ -36,7 +36,7 @@ impl Tally {
         let c = &mut self.certificate;
         c.checks += verdict.checks;
         c.intersections_new += new;
-        c.intersections_last = verdict.crossings.len() as u64;
+        c.intersections_last = (verdict.crossings.len() + verdict.entangled.len()) as u64;
         c.inverted_elements += count_missing(&verdict.inverted, &self.inverted);
         c.non_finite = c.non_finite.max(u64::from(verdict.non_finite));
         self.count_off(verdict);

@@ -31,6 +31,8 @@ pub mod solver;
 
 pub mod step;
 
+pub mod untangle;
+
 pub mod simulation;
 
 pub mod measure;

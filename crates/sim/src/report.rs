@@ -103,6 +103,8 @@ pub struct Verdict {
     /// Edge–triangle pairs that cross, as (edge index, triangle index), sorted; collider–collider pairs are not judged,
     /// and those of objects whose contact is switched off are counted in `off`.
     pub crossings: Vec<[u32; 2]>,
+    /// Crossings between components that crossed at the start and are not apart yet, in the same form.
+    pub entangled: Vec<[u32; 2]>,
     /// The pairs of objects whose contact is switched off, with the edge–triangle pairs of theirs that cross.
     pub off: Vec<OffPair>,
     /// Tets with volume ≤ 0 by the exact predicate, sorted.
@@ -113,4 +115,13 @@ pub struct Verdict {
     pub checks: u64,
     /// Wall seconds.
     pub seconds: f64,
+}
+
+impl Verdict {
+    /// Everything that crosses, sorted: `crossings` and `entangled`.
+    pub fn all_crossings(&self) -> Vec<[u32; 2]> {
+        let mut all = [&self.crossings[..], &self.entangled[..]].concat();
+        all.sort_unstable();
+        all
+    }
 }

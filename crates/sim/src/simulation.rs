@@ -6,6 +6,7 @@ use crate::safe::{Geometry, SafePositions};
 use crate::settings::{Method, SolverSettings};
 use crate::step::{NewtonIpc, VbdDat};
 use crate::system::System;
+use crate::untangle::Untangle;
 use littoral_geom::math::Vec3;
 use littoral_geom::referee::Referee;
 use littoral_geom::referee::path::PathReferee;
@@ -57,18 +58,22 @@ pub struct Simulation {
     stepper: Stepper,
     referee: Referee,
     paths: Option<PathReferee>,
+    untangle: Untangle,
 }
 
 impl Simulation {
     /// Starts `system` at `state`.
-    pub(crate) fn new(system: System, settings: SolverSettings, state: Snapshot) -> Self {
+    pub(crate) fn new(mut system: System, settings: SolverSettings, mut state: Snapshot) -> Self {
         let safe = SafePositions::trusted(state.x.clone());
         let stepper = Stepper::new(&system, &settings, &safe);
         let g = &system.geometry;
         let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &g.active);
         let particles: Vec<u32> = (g.first_particle() as u32..g.component.len() as u32).collect();
+        let (crossings, _) = rayon::scope(|_| referee.crossings(&state.x));
+        let untangle = Untangle::new(&system, &state.x, &crossings, &mut state.memory);
         let paths = (!particles.is_empty()).then(|| PathReferee::new(&g.surface.triangles, &particles));
-        Simulation { system, settings, safe, state, stepper, referee, paths }
+        system.geometry.entangled = untangle.open(&state.memory);
+        Simulation { system, settings, safe, state, stepper, referee, paths, untangle }
     }
 
     /// What is fixed during the run.
@@ -159,15 +164,25 @@ impl Simulation {
         self.safe = SafePositions::trusted(snapshot.x.clone());
         self.stepper = Stepper::new(&self.system, &self.settings, &self.safe);
         self.state = snapshot;
+        self.system.geometry.entangled = self.untangle.open(&self.state.memory);
     }
 
     /// Advances by one step of size `h` [s], > 0.
     pub fn step(&mut self, h: f64) -> StepReport {
         assert!(h > 0.0 && h.is_finite(), "a step needs a positive length, got {h}");
-        let Simulation { system, safe, state, stepper, paths, .. } = self;
+        let Simulation { system, safe, state, stepper, paths, referee, untangle, .. } = self;
         // Inside the pool from the start, so that no small loop pays for entering it.
         rayon::scope(|_| {
+            let tangled = !system.geometry.entangled.is_empty();
+            if untangle.is_active(&state.memory) {
+                untangle.push(system, state, h);
+            }
             let mut report = stepper.step(system, safe, state, h);
+            if tangled {
+                let (crossings, _) = referee.crossings(&state.x);
+                untangle.settle(system, state, &crossings);
+                system.geometry.entangled = untangle.open(&state.memory);
+            }
             if let (Some(paths), Some(fluid)) = (&*paths, &mut report.fluid) {
                 let began = Instant::now();
                 (fluid.leaked, fluid.path_checks) = leaks(paths, stepper.trail());
@@ -183,9 +198,14 @@ impl Simulation {
         let x = &self.state.x;
         let (mut crossings, checks) = rayon::scope(|_| self.referee.crossings(x));
         let off = self.sort_out(&mut crossings);
+        let g = &self.system.geometry;
+        let (entangled, crossings) = crossings.into_iter().partition(|&[e, t]: &[u32; 2]| {
+            g.is_entangled(g.surface.edges[e as usize][0], g.surface.triangles[t as usize][0])
+        });
         let inverted = rayon::scope(|_| self.referee.inverted(x));
         Verdict {
             crossings,
+            entangled,
             off,
             checks: checks + self.tets().len() as u64,
             inverted,

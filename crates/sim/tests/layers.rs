@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["system"],
     &["solver"],
     &["step"],
+    &["untangle"],
     &["simulation"],
     &["measure"],
     &["scene"],

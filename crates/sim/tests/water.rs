@@ -332,6 +332,8 @@ fn a_piston_that_starts_fast_leaves_nothing_behind() {
             let p = sim.state().x[v];
             p.x < wall && p.z < 0.6 && p.z > 0.0
         });
-        assert_eq!(behind.count(), 0, "behind the piston at {} s", report.time);
+        let behind: Vec<Vec3> = behind.map(|v| sim.state().x[v]).collect();
+        println!("{} wall {wall} {behind:?} top {:?} lag {}", report.time, sim.particles().map(|v| sim.state().x[v].z).fold(0.0, f64::max), report.lag);
+        assert_eq!(behind.len(), 0, "behind the piston at {} s", report.time);
     }
 }

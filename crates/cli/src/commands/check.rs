@@ -63,10 +63,11 @@ fn check_scene(name: &str) -> Result<String, Failure> {
     lines.extend(scene.expectations.iter().map(|e| format!("  expects {e}")));
     lines.extend(scene.warnings.iter().map(|w| format!("  warning: {}", w.text.replace('\n', "\n  "))));
     let verdict = scene.sim.judge();
-    if verdict.crossings.is_empty() {
+    let crossing = verdict.all_crossings();
+    if crossing.is_empty() {
         lines.push("  nothing crosses at the start".into());
     } else {
-        let text = crossings::describe(&scene.sim, &verdict.crossings);
+        let text = crossings::describe(&scene.sim, &crossing);
         lines.push(format!("  warning: at the start there are {}", text.replace('\n', "\n  ")));
     }
     Ok(lines.join("\n"))

@@ -51,15 +51,16 @@ fn carry_out(options: &RunOptions, mut scene: LoadedScene, started: Instant) -> 
         started,
     };
     let verdict = scene.sim.judge();
-    if !verdict.crossings.is_empty() {
-        let text = crossings::describe(&scene.sim, &verdict.crossings);
+    let crossing = verdict.all_crossings();
+    if !crossing.is_empty() {
+        let text = crossings::describe(&scene.sim, &crossing);
         if options.strict {
             return Err(Failure::Input(format!(
                 "with --strict the input must not cross itself, but it has {text}"
             )));
         }
         let text = format!("the input crosses itself; the run goes on and lets nothing more cross: {text}");
-        let count = verdict.crossings.len() as u64;
+        let count = crossing.len() as u64;
         scene.warnings.push(Warning { code: "initial-intersections".into(), count, text });
     }
     let progress = Progress::new(options.quiet);

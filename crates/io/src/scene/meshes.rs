@@ -5,7 +5,8 @@ use super::spec::Up;
 use super::spec_mesh::{Mesh, Pattern};
 use crate::mesh::{self as intake, IntakeOptions, IntakeReport, Severity};
 use littoral_geom::math::{Aabb, Vec3};
-use littoral_geom::mesh::{TetMesh, TriMesh};
+use littoral_geom::mesh::{TetMesh, TriMesh, connected_components, unique_edges};
+use littoral_geom::referee::Referee;
 use littoral_geom::shapes;
 use littoral_geom::tet_fill::{FillError, tet_fill};
 use std::path::Path;
@@ -70,22 +71,13 @@ impl Maker<'_> {
             }
             surface => {
                 let (surface, notes) = self.surface(surface, factors)?;
-                let extent = Aabb::of(surface.vertices.iter().copied()).extent();
-                let mut spacing = fill.unwrap_or_else(|| default_fill(extent));
-                let finest = spacing * FILL_FINEST;
-                let solid = loop {
-                    affordable(extent, spacing)?;
-                    match tet_fill(&surface, spacing) {
-                        Ok(solid) => break solid,
-                        // A spacing nobody asked for gives way to what the body needs.
-                        Err(FillError::TooCoarse { suggestion, .. })
-                            if fill.is_none() && suggestion < spacing && suggestion >= finest =>
-                        {
-                            spacing = suggestion;
-                        }
-                        Err(e) => return Err(e.to_string()),
-                    }
-                };
+                let mut solid = TetMesh::default();
+                for part in parts_that_cross(&surface) {
+                    let filled = filled(&part, fill)?;
+                    let first = solid.vertices.len() as u32;
+                    solid.vertices.extend(filled.vertices);
+                    solid.tets.extend(filled.tets.iter().map(|t| t.map(|v| v + first)));
+                }
                 (solid, notes)
             }
         };
@@ -201,4 +193,59 @@ fn usable(vertices: &[Vec3], elements: usize, what: &str) -> Result<(), String> 
         Some(v) => Err(format!("vertex {v} of this mesh is not finite; are the sizes and scales plausible?")),
         None => Ok(()),
     }
+}
+
+/// A closed surface filled with tetrahedra, as finely as asked or as it needs.
+fn filled(surface: &TriMesh, fill: Option<f64>) -> Result<TetMesh, String> {
+    let extent = Aabb::of(surface.vertices.iter().copied()).extent();
+    let mut spacing = fill.unwrap_or_else(|| default_fill(extent));
+    let finest = spacing * FILL_FINEST;
+    loop {
+        affordable(extent, spacing)?;
+        match tet_fill(surface, spacing) {
+            Ok(solid) => return Ok(solid),
+            // A spacing nobody asked for gives way to what the body needs.
+            Err(FillError::TooCoarse { suggestion, .. })
+                if fill.is_none() && suggestion < spacing && suggestion >= finest =>
+            {
+                spacing = suggestion;
+            }
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+}
+
+/// The components of a surface when some of them cross, so that filling does not weld them; else the whole, since a
+/// component within another is a cavity.
+fn parts_that_cross(surface: &TriMesh) -> Vec<TriMesh> {
+    let n = surface.vertices.len();
+    let component = connected_components(n, &surface.triangles, &[]);
+    let edges = unique_edges(&surface.triangles);
+    let (crossings, _) =
+        Referee::new(&edges, &surface.triangles, &[], &vec![true; n]).crossings(&surface.vertices);
+    let of = |v: u32| component[v as usize];
+    let cross =
+        crossings.iter().any(|&[e, t]| of(edges[e as usize][0]) != of(surface.triangles[t as usize][0]));
+    if !cross {
+        return vec![surface.clone()];
+    }
+    let count = component.iter().max().map_or(0, |c| c + 1);
+    (0..count)
+        .map(|c| {
+            let triangles = surface.triangles.iter().filter(|t| of(t[0]) == c);
+            let (mut part, mut index) = (TriMesh::default(), vec![u32::MAX; n]);
+            for t in triangles {
+                part.triangles.push(t.map(|v| {
+                    let k = &mut index[v as usize];
+                    if *k == u32::MAX {
+                        *k = part.vertices.len() as u32;
+                        part.vertices.push(surface.vertices[v as usize]);
+                    }
+                    *k
+                }));
+            }
+            part
+        })
+        .filter(|part| !part.triangles.is_empty())
+        .collect()
 }

@@ -34,9 +34,22 @@ pub struct Geometry {
     pub particle_radius: f64,
     /// Pairs of objects whose contact the scene switched off: nothing keeps them apart.
     pub pairing: Pairing,
+    /// Pairs of components that crossed at the start and are not apart yet, the lower first, sorted: nothing acts between
+    /// them.
+    pub entangled: Vec<[u32; 2]>,
 }
 
 impl Geometry {
+    /// True when the components of the points `p` and `q` are entangled.
+    #[inline]
+    pub fn is_entangled(&self, p: u32, q: u32) -> bool {
+        if self.entangled.is_empty() {
+            return false;
+        }
+        let (a, b) = (self.component[p as usize], self.component[q as usize]);
+        self.entangled.binary_search(&[a.min(b), a.max(b)]).is_ok()
+    }
+
     /// Index of the first particle; the number of points where there is none.
     #[inline]
     pub fn first_particle(&self) -> usize {
@@ -158,15 +171,16 @@ impl Detector {
         out.index(n);
     }
 
-    /// Drops the pairs of objects whose contact the scene switched off.
+    /// Drops the pairs of objects whose contact the scene switched off, and of components that are entangled.
     fn leave_out(&mut self, geometry: &Geometry) {
         let (pairing, surface) = (&geometry.pairing, &geometry.surface);
-        if !pairing.any_off() {
+        if !pairing.any_off() && geometry.entangled.is_empty() {
             return;
         }
-        self.point_triangle.retain(|p| pairing.off_pair(p.a, surface.triangles[p.b as usize][0]).is_none());
+        let meet = |p: u32, q: u32| pairing.off_pair(p, q).is_none() && !geometry.is_entangled(p, q);
+        self.point_triangle.retain(|p| meet(p.a, surface.triangles[p.b as usize][0]));
         let first = |edge: u32| surface.edges[edge as usize][0];
-        self.edge_edge.retain(|p| pairing.off_pair(first(p.a), first(p.b)).is_none());
+        self.edge_edge.retain(|p| meet(first(p.a), first(p.b)));
     }
 
     fn list(&self, geometry: &Geometry, x: &[Vec3], out: &mut Detection) {

@@ -531,6 +531,7 @@ impl Assembly {
         }
         Geometry {
             surface,
+            entangled: Vec::new(),
             tets: self.tets.clone(),
             component,
             prescribed,

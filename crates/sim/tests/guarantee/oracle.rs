@@ -34,13 +34,15 @@ pub enum Touch {
 }
 
 impl Everything {
-    /// All vertex–triangle pairs with v ∉ t and all edge pairs without a common point that have an active point, and
+    /// Of components that are not entangled, all vertex–triangle pairs with v ∉ t and all edge pairs without a common point that have an active point, and
     /// the seven pairs inside each tet.
     pub fn of(geometry: &Geometry) -> Self {
         let surface = &geometry.surface;
         let mut pairs = Vec::new();
         let mut add = |points: [u32; 4], split: usize| {
-            if points.iter().any(|&v| geometry.active[v as usize]) {
+            if points.iter().any(|&v| geometry.active[v as usize])
+                && !geometry.is_entangled(points[0], points[split])
+            {
                 pairs.push(Pair { points, split });
             }
         };

@@ -161,7 +161,10 @@ impl Game {
         let g = &self.scene.geometry;
         let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &g.active);
         let x = self.x.as_slice();
-        let (crossings, inverted) = (referee.crossings_brute_force(x), referee.inverted(x));
+        let (mut crossings, inverted) = (referee.crossings_brute_force(x), referee.inverted(x));
+        crossings.retain(|&[e, t]| {
+            !g.is_entangled(g.surface.edges[e as usize][0], g.surface.triangles[t as usize][0])
+        });
         if crossings.is_empty() && inverted.is_empty() && referee.non_finite(x) == 0 {
             return Ok(());
         }
@@ -219,7 +222,13 @@ pub fn play(seed: u64) -> Result<(), String> {
     let rules = Rules { truncation, split, gamma };
     let s = [1e-3, 1.0, 1e3][r.below(3)];
     let far = if r.chance(0.2) && kind != Kind::Tiny && kind != Kind::FlatTets { 10.0 * s } else { 0.0 };
-    let scene = scene(kind, &mut r).scaled(s, r.in_cube(1.0) * far);
+    let mut scene = scene(kind, &mut r).scaled(s, r.in_cube(1.0) * far);
+    let components = scene.geometry.prescribed.len();
+    if components > 1 && r.chance(0.15) {
+        // Two that pass through each other while everything else may not.
+        let (a, b) = (r.below(components) as u32, r.below(components) as u32);
+        scene.geometry.entangled = if a == b { Vec::new() } else { vec![[a.min(b), a.max(b)]] };
+    }
     let mut game = Game::new(scene, rules);
     play_rounds(&mut game, &mut r)
         .and_then(|()| game.check_state())
