@@ -324,16 +324,20 @@ fn a_piston_that_starts_fast_leaves_nothing_behind() {
     s.add_liquid(water);
     let mut sim = s.build().unwrap();
     let first = sim.objects()[1].first as usize;
+    // What splashes over the upper edge of the wall, at 0.7 m, may come down behind it.
+    let mut over = vec![false; sim.particles().len()];
     while sim.state().time < 0.2 {
         let report = sim.step(5e-3);
         assert_eq!(report.fluid.unwrap().leaked, 0, "at {} s", report.time);
         let wall = sim.state().x[first].x;
-        let behind = sim.particles().filter(|&v| {
-            let p = sim.state().x[v];
-            p.x < wall && p.z < 0.6 && p.z > 0.0
+        let x = &sim.state().x;
+        for (o, v) in over.iter_mut().zip(sim.particles()) {
+            *o |= x[v].z > 0.7;
+        }
+        let behind = sim.particles().zip(&over).filter(|(v, over)| {
+            let p = x[*v];
+            p.x < wall && p.z < 0.6 && p.z > 0.0 && !**over
         });
-        let behind: Vec<Vec3> = behind.map(|v| sim.state().x[v]).collect();
-        println!("{} wall {wall} {behind:?} top {:?} lag {}", report.time, sim.particles().map(|v| sim.state().x[v].z).fold(0.0, f64::max), report.lag);
-        assert_eq!(behind.len(), 0, "behind the piston at {} s", report.time);
+        assert_eq!(behind.count(), 0, "behind the piston at {} s", report.time);
     }
 }
