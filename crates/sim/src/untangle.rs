@@ -248,7 +248,7 @@ fn which_way(system: &System, x: &[Vec3], sides: &[Side; 2], found: &[([u32; 2],
     let mut best: Option<(f64, Vec3)> = None;
     let mut consider = |n: Vec3| {
         let length = n.length();
-        if !(length > 0.0) {
+        if length.is_nan() || length <= 0.0 {
             return;
         }
         for n in [n / length, -n / length] {
