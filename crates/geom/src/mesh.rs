@@ -6,9 +6,11 @@ use crate::math::Vec3;
 
 mod adjacency;
 mod coloring;
+mod lines;
 
 pub use adjacency::{Csr, connected_components, hinges, vertex_tets, vertex_triangles};
 pub use coloring::color_points;
+pub use lines::LineMesh;
 
 /// A triangle mesh: `triangles[t]` holds three indices into `vertices`. Nothing is assumed about its quality.
 #[derive(Clone, Debug, Default, PartialEq)]

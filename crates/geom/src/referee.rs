@@ -8,6 +8,7 @@
 //! Sets are closed: an edge and a triangle that touch in a single point cross, and so do coplanar ones that overlap.
 //! Exactness ends where products of coordinates leave the range of `f64`, beyond about 1e±90 m.
 
+pub mod edge_path;
 mod exact;
 mod grid;
 pub mod path;

@@ -8,6 +8,7 @@
 mod builder;
 mod closed;
 mod figure;
+mod lines;
 mod sheets;
 mod solid;
 
@@ -16,5 +17,6 @@ mod tests;
 
 pub use closed::{capsule, cuboid, cylinder, ellipsoid, gear, prism, sphere, torus};
 pub use figure::figure;
+pub use lines::{bridge, circle, helix, linking, net, overhand, segment_line, trefoil, writhe};
 pub use sheets::{belt, bowl, cup, grid, plane, strip_spiral, tank, triangle_grid, tube};
 pub use solid::{tet_cuboid, tet_cylinder, tet_sphere, tet_torus};

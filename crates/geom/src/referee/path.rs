@@ -109,7 +109,7 @@ impl PathReferee {
 }
 
 /// The boxes of all primitives over the whole motion: linear motion stays in the box of its ends.
-fn swept<'p>(
+pub(super) fn swept<'p>(
     primitives: impl Iterator<Item = &'p [u32]>,
     x0: &[Vec3],
     x1: &[Vec3],
@@ -126,13 +126,13 @@ fn swept<'p>(
 
 /// What a search found, and how many pairs it judged.
 #[derive(Default)]
-struct Found {
-    crossings: Vec<[u32; 2]>,
-    tests: u64,
+pub(super) struct Found {
+    pub(super) crossings: Vec<[u32; 2]>,
+    pub(super) tests: u64,
 }
 
 /// Lets every seeker look, in chunks of fixed size.
-fn search(seekers: &Table, look: impl Fn(&Item, &mut Found) + Sync) -> Found {
+pub(super) fn search(seekers: &Table, look: impl Fn(&Item, &mut Found) + Sync) -> Found {
     let chunk = |items: &[Item]| {
         let mut found = Found::default();
         items.iter().for_each(|item| look(item, &mut found));
@@ -316,7 +316,7 @@ fn determinant([a, b, c]: [Vec3; 3]) -> f64 {
 
 /// Bernstein coefficients of the determinant of three columns that move linearly.
 #[inline]
-fn bernstein([a, b, c]: [Vec3; 3], [d, e, f]: [Vec3; 3]) -> [f64; 4] {
+pub(super) fn bernstein([a, b, c]: [Vec3; 3], [d, e, f]: [Vec3; 3]) -> [f64; 4] {
     let (bc, ef) = (b.cross(c), e.cross(f));
     let mixed = b.cross(f) + e.cross(c);
     [a.dot(bc), (d.dot(bc) + a.dot(mixed)) / 3.0, (a.dot(ef) + d.dot(mixed)) / 3.0, d.dot(ef)]
@@ -324,7 +324,7 @@ fn bernstein([a, b, c]: [Vec3; 3], [d, e, f]: [Vec3; 3]) -> [f64; 4] {
 
 /// The point of an edge nearest to the origin, good enough for a direction.
 #[inline]
-fn foot(a: Vec3, b: Vec3) -> Vec3 {
+pub(super) fn foot(a: Vec3, b: Vec3) -> Vec3 {
     let along = b - a;
     let length_sq = along.length_squared();
     let t = if length_sq > 0.0 { (-a.dot(along) / length_sq).clamp(0.0, 1.0) } else { 0.0 };
