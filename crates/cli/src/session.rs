@@ -237,6 +237,7 @@ impl Session {
             seen.step(last);
         }
         seen.leaked = self.tally.certificate.particles_leaked.unwrap_or(0);
+        seen.rods_passed = self.tally.certificate.rods_passed.unwrap_or(0);
         for (expected, told) in self.scene.expectations.iter().zip(&mut self.report.expectations) {
             let is_due = is_over || expected.time.is_some_and(|time| pace.has_passed(sim, time));
             if is_due && told.met.is_none() {
@@ -255,6 +256,8 @@ impl Session {
         sum.solve += step.phases.solve;
         if step.fluid.is_some() {
             sum.fluid = Some(sum.fluid.unwrap_or(0.0) + step.phases.fluid);
+        }
+        if step.fluid.is_some() || step.rods.is_some() {
             sum.referee += step.phases.referee;
         }
     }
@@ -357,6 +360,7 @@ fn counts_of(scene: &LoadedScene) -> Counts {
         points: sim.state().x.len(),
         triangles: sim.triangles().len(),
         tets: sim.tets().len(),
+        rod_segments: sim.rod_segments().len(),
         particles: sim.particles().len(),
         ..Counts::default()
     }

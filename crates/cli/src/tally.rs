@@ -67,6 +67,11 @@ impl Tally {
             report.min_gap.map_or(c.min_gap_m, |gap| Some(gap.min(c.min_gap_m.unwrap_or(f64::INFINITY))));
         c.min_gap_m = c.min_gap_m.filter(|gap| gap.is_finite());
         c.collider_lag_max_m = Some(report.lag.max(c.collider_lag_max_m.unwrap_or(0.0)));
+        if let Some(rods) = &report.rods {
+            c.rods_passed = Some(c.rods_passed.unwrap_or(0) + u64::from(rods.passed));
+            c.checks += rods.path_checks;
+            self.conclude();
+        }
         if let Some(fluid) = &report.fluid {
             self.fluid(fluid, report.time, report.h);
         }
@@ -94,7 +99,8 @@ impl Tally {
         c.held = c.intersections_new == 0
             && c.inverted_elements == 0
             && c.non_finite == 0
-            && c.particles_leaked.unwrap_or(0) == 0;
+            && c.particles_leaked.unwrap_or(0) == 0
+            && c.rods_passed.unwrap_or(0) == 0;
     }
 }
 

@@ -43,6 +43,8 @@ pub struct FrameMesh {
     pub triangles: Vec<[u32; 3]>,
     /// Tets (k, 4).
     pub tets: Vec<[u32; 4]>,
+    /// Segments of rods (e, 2).
+    pub edges: Vec<[u32; 2]>,
     /// Points that are particles.
     pub particles: Vec<u32>,
 }
@@ -73,6 +75,7 @@ impl FrameMesh {
             names: topology.objects.iter().map(|o| o.name.clone()).collect(),
             triangles: renumbered(&topology.triangles, &kept, &new_index),
             tets: renumbered(&topology.tets, &kept, &new_index),
+            edges: renumbered(&topology.edges, &kept, &new_index),
             particles: topology.particles.iter().filter(is_kept).map(|&p| new_index[p as usize]).collect(),
         }
     }
@@ -98,6 +101,13 @@ impl FrameMesh {
             for t in self.triangles.iter().filter(|t| of_object(t[0])) {
                 let _ = writeln!(out, "f {} {} {}", t[0] + 1, t[1] + 1, t[2] + 1);
             }
+            let own: Vec<[u32; 2]> = self.edges.iter().filter(|e| of_object(e[0])).copied().collect();
+            // Segments of one line after another make one element.
+            for line in own.chunk_by(|a, b| a[1] == b[0]) {
+                let _ = write!(out, "l {}", line[0][0] + 1);
+                line.iter().for_each(|e| _ = write!(out, " {}", e[1] + 1));
+                out.push('\n');
+            }
             for p in self.particles.iter().filter(|p| of_object(**p)) {
                 let _ = writeln!(out, "p {}", p + 1);
             }
@@ -109,9 +119,13 @@ impl FrameMesh {
         let head = format!(
             "ply\nformat binary_little_endian 1.0\nelement vertex {}\nproperty double x\nproperty double y\n\
              property double z\nproperty double vx\nproperty double vy\nproperty double vz\nproperty int object\n\
-             element face {}\nproperty list uchar uint vertex_indices\nend_header\n",
+             element face {}\nproperty list uchar uint vertex_indices\n{}end_header\n",
             self.x.len(),
-            self.triangles.len()
+            self.triangles.len(),
+            match self.edges.len() {
+                0 => String::new(),
+                n => format!("element edge {n}\nproperty uint vertex1\nproperty uint vertex2\n"),
+            }
         );
         let mut out = head.into_bytes();
         for ((x, v), object) in self.x.iter().zip(&self.v).zip(&self.objects) {
@@ -122,6 +136,7 @@ impl FrameMesh {
             out.push(3);
             t.iter().for_each(|v| out.extend(v.to_le_bytes()));
         }
+        self.edges.iter().flatten().for_each(|v| out.extend(v.to_le_bytes()));
         out
     }
 
@@ -130,9 +145,10 @@ impl FrameMesh {
         let mut has_tets = vec![false; self.names.len() + 1];
         self.tets.iter().for_each(|t| has_tets[self.objects[t[0] as usize] as usize] = true);
         let sheets = self.triangles.iter().filter(|t| !has_tets[self.objects[t[0] as usize] as usize]);
-        // Type 1 is a point, 5 a triangle, 10 a tetrahedron.
+        // Type 1 is a point, 3 a line, 5 a triangle, 10 a tetrahedron.
         let cells: Vec<(u32, &[u32])> = (sheets.map(|t| (5, &t[..])))
             .chain(self.tets.iter().map(|t| (10, &t[..])))
+            .chain(self.edges.iter().map(|e| (3, &e[..])))
             .chain(self.particles.chunks(1).map(|p| (1, p)))
             .collect();
         let size: usize = cells.iter().map(|(_, corners)| corners.len() + 1).sum();

@@ -87,6 +87,9 @@ pub struct Certificate {
     /// Particles whose path crossed a surface, by the exact test of every committed path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub particles_leaked: Option<u64>,
+    /// Times that a rod passed through a rod, an edge or a surface, by the exact test of every committed path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rods_passed: Option<u64>,
     /// Relative error of the fluid's volume at the end [–].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fluid_volume_error: Option<f64>,
@@ -105,7 +108,7 @@ pub struct Certificate {
     pub pairs_off: Vec<PairOff>,
     /// Points with a coordinate that is no finite number, the most of any judged state.
     pub non_finite: u64,
-    /// No new crossing, no inverted element, no leaked particle, nothing but finite numbers.
+    /// No new crossing, no inverted element, no leaked particle, no rod that passed, nothing but finite numbers.
     pub held: bool,
 }
 

@@ -39,6 +39,8 @@ pub struct Topology {
     pub spacing: Option<f64>,
     /// The objects, in point order.
     pub objects: Vec<ObjectRange>,
+    /// Contact offset of each object [m]: of a rod, its radius. Empty without rods.
+    pub offsets: Vec<f64>,
 }
 
 /// An object of a run: a contiguous range of points.
@@ -46,7 +48,7 @@ pub struct Topology {
 pub struct ObjectRange {
     /// Name, unique in the scene.
     pub name: String,
-    /// `cloth`, `soft`, `collider`, `fluid`.
+    /// `cloth`, `soft`, `rod`, `collider`, `fluid`.
     pub kind: String,
     /// First point index.
     pub first: u32,
@@ -232,13 +234,17 @@ impl RunFolder {
         let mut npz = NpzWriter::new();
         npz.indices("triangles", sim.triangles())
             .indices("tets", sim.tets())
-            .indices::<2>("edges", &[])
+            .indices("edges", sim.rod_segments())
             .points("x0", &sim.state().x)
             .i32("particles", &[particles.len()], &particles)
             .text("object_names", &names)
             .i32("object_first", &[first.len()], &first)
             .i32("object_count", &[count.len()], &count)
             .text("object_kind", &kinds);
+        if !sim.rod_segments().is_empty() {
+            let offsets: Vec<f64> = (0..objects.len()).map(|o| sim.contact_offset(o)).collect();
+            npz.f64("object_offset", &[offsets.len()], &offsets);
+        }
         if let Some(spacing) = sim.spacing() {
             npz.f64("particle_spacing", &[], &[spacing]);
         }
@@ -287,6 +293,10 @@ impl RunFolder {
                 true => npz.f64("particle_spacing")?.first().copied(),
                 false => None,
             },
+            offsets: match npz.names().any(|n| n == "object_offset") {
+                true => npz.f64("object_offset")?.to_vec(),
+                false => Vec::new(),
+            },
             objects,
         })
     }
@@ -332,6 +342,7 @@ pub fn kind_name(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::Cloth => "cloth",
         ObjectKind::Soft => "soft",
+        ObjectKind::Rod => "rod",
         ObjectKind::Collider => "collider",
         ObjectKind::Fluid => "fluid",
     }

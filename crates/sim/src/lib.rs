@@ -20,6 +20,7 @@ pub mod elastic;
 pub mod kinematic;
 pub mod liquid;
 pub mod plastic;
+pub mod rod;
 
 pub mod contact;
 

@@ -4,6 +4,7 @@
 //! Read from a simulation's public state; nothing here takes part in a step.
 
 mod fluid;
+mod rod;
 
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
@@ -63,6 +64,12 @@ pub enum Measure {
     Level,
     /// Pressure of what a closed cloth holds over that outside [Pa]; NaN where it holds nothing.
     Pressure,
+    /// Length of a rod along its segments [m]. NaN for anything else.
+    Length,
+    /// How far the lowest point of a rod hangs below the lower of its first and last ones [m]. NaN for anything else.
+    Sag,
+    /// Largest tension EA (l/l̄ − 1) in a segment of a rod [N], negative where all are pressed. NaN for anything else.
+    Tension,
     /// Largest distance so far of a prescribed vertex from where it should be [m].
     LagMax,
 }
@@ -108,6 +115,7 @@ pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: 
         Measure::Volume => match object.kind {
             ObjectKind::Fluid => points.len() as f64 * sim.spacing().map_or(f64::NAN, |dx| dx.powi(3)),
             ObjectKind::Soft => volume(sim, object, &sim.state().x),
+            ObjectKind::Rod => f64::NAN,
             ObjectKind::Cloth | ObjectKind::Collider => enclosed(sim, object),
         },
         Measure::Level => match (object.kind, sim.spacing()) {
@@ -118,6 +126,7 @@ pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: 
             let index = sim.objects().iter().position(|o| o.name == object.name);
             index.and_then(|i| sim.pressure(i)).unwrap_or(f64::NAN)
         }
+        Measure::Length | Measure::Sag | Measure::Tension => rod::measure(sim, object, what),
         Measure::LagMax => {
             let index = sim.objects().iter().position(|o| o.name == object.name);
             index.and_then(|i| sim.state().lag_max.get(i)).copied().unwrap_or(0.0)
@@ -170,6 +179,10 @@ fn center(sim: &Simulation, object: &Object) -> Vec3 {
             let corners = at(x, t);
             add(triangle_area(corners), corners.iter().sum::<Vec3>() / 3.0);
         }),
+        ObjectKind::Rod => elements(sim.edges(), object).for_each(|e| {
+            let [a, b] = at(x, e);
+            add(a.distance(b), 0.5 * (a + b));
+        }),
         ObjectKind::Fluid => object.range().filter(|&v| sim.is_present(v)).for_each(|v| add(1.0, x[v])),
     }
     sum / weight
@@ -181,7 +194,9 @@ fn stretch_max(sim: &Simulation, object: &Object) -> f64 {
         let [a, b] = at(x, e);
         a.distance(b)
     };
-    (unique_edges(&triangles).into_iter())
-        .map(|e| length(&sim.state().x, e) / length(sim.x_rest(), e))
-        .fold(0.0, f64::max)
+    let edges = match object.kind {
+        ObjectKind::Rod => elements(sim.edges(), object).collect(),
+        _ => unique_edges(&triangles),
+    };
+    (edges.into_iter()).map(|e| length(&sim.state().x, e) / length(sim.x_rest(), e)).fold(0.0, f64::max)
 }

@@ -9,6 +9,8 @@ pub enum ObjectKind {
     Cloth,
     /// Tetrahedra.
     Soft,
+    /// Lines of segments that stretch, bend and twist.
+    Rod,
     /// Prescribed triangles.
     Collider,
     /// Particles of a fluid.

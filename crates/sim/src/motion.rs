@@ -83,6 +83,18 @@ impl Motion {
         }
     }
 
+    /// Rotation at `time` from the start; `None` where the points move each for itself.
+    pub fn rotation(&self, time: f64) -> Option<Quat> {
+        match self {
+            Motion::Static => Some(Quat::IDENTITY),
+            Motion::Keyframes { keys, .. } => Some(interpolate(keys, time).1),
+            Motion::Twist { spin, start, stop, .. } => {
+                Some(Quat::from_scaled_axis(*spin * (time.min(*stop) - start).max(0.0)))
+            }
+            Motion::Sequence { .. } => None,
+        }
+    }
+
     /// An upper estimate of the fastest speed [m/s] that any of the points starting at `x0` is meant to have.
     pub fn top_speed(&self, x0: &[Vec3]) -> f64 {
         let radius = |center: Vec3| x0.iter().map(|p| p.distance(center)).fold(0.0, f64::max);

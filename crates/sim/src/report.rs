@@ -53,6 +53,15 @@ pub struct FluidReport {
     pub blocked: u32,
 }
 
+/// What the referee saw of the ways of rods in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RodReport {
+    /// Pairs of a segment of a rod and another edge that passed through each other.
+    pub passed: u32,
+    /// Exact tests of paths made.
+    pub path_checks: u64,
+}
+
 /// What one step did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
@@ -82,6 +91,8 @@ pub struct StepReport {
     pub energies: Energies,
     /// The fluid; `None` where there is none.
     pub fluid: Option<FluidReport>,
+    /// The ways of rods; `None` where there are none.
+    pub rods: Option<RodReport>,
     /// Force of the fluid on each object over the step [N], pressure, drag and contact; empty without fluid.
     pub fluid_forces: Vec<Vec3>,
     /// Where the time went.

@@ -1,7 +1,8 @@
 //! A system and its state, ready to step: what the command line, the tests and later the bindings hold.
 
 use crate::model::{Object, Snapshot};
-use crate::report::{OffPair, StepReport, Verdict};
+use crate::report::{OffPair, RodReport, StepReport, Verdict};
+use crate::rod::Rods;
 use crate::safe::{Geometry, SafePositions};
 use crate::settings::{Method, SolverSettings};
 use crate::step::{NewtonIpc, VbdDat};
@@ -9,6 +10,7 @@ use crate::system::System;
 use crate::untangle::Untangle;
 use littoral_geom::math::Vec3;
 use littoral_geom::referee::Referee;
+use littoral_geom::referee::edge_path::EdgePathReferee;
 use littoral_geom::referee::path::PathReferee;
 use std::time::Instant;
 
@@ -59,6 +61,7 @@ pub struct Simulation {
     referee: Referee,
     paths: Option<PathReferee>,
     untangle: Untangle,
+    rod_paths: Option<(EdgePathReferee, PathReferee)>,
 }
 
 impl Simulation {
@@ -72,8 +75,14 @@ impl Simulation {
         let (crossings, _) = rayon::scope(|_| referee.crossings(&state.x));
         let untangle = Untangle::new(&system, &state.x, &crossings, &mut state.memory);
         let paths = (!particles.is_empty()).then(|| PathReferee::new(&g.surface.triangles, &particles));
+        let rod_paths = system.rods.as_ref().map(|rods| {
+            let points: Vec<u32> = rods.chains.iter().flat_map(|c| &c.points).copied().collect();
+            let edges = &g.surface.edges;
+            let first = edges.len() - g.lines;
+            (EdgePathReferee::new(edges, first), PathReferee::new(&g.surface.triangles, &points))
+        });
         system.geometry.entangled = untangle.open(&state.memory);
-        Simulation { system, settings, safe, state, stepper, referee, paths, untangle }
+        Simulation { system, settings, safe, state, stepper, referee, paths, rod_paths, untangle }
     }
 
     /// What is fixed during the run.
@@ -100,6 +109,22 @@ impl Simulation {
     /// All tets (k, 4), as point indices.
     pub fn tets(&self) -> &[[u32; 4]] {
         &self.system.geometry.tets
+    }
+
+    /// Segments of rods (e, 2), as point indices: the last edges.
+    pub fn rod_segments(&self) -> &[[u32; 2]] {
+        let edges = self.edges();
+        &edges[edges.len() - self.system.geometry.lines..]
+    }
+
+    /// The rods; `None` without any.
+    pub fn rods(&self) -> Option<&Rods> {
+        self.system.rods.as_ref()
+    }
+
+    /// Contact offset of an object [m], by its number: half the distance at which two like it begin to push each other.
+    pub fn contact_offset(&self, object: usize) -> f64 {
+        self.system.contact.offset_of(object)
     }
 
     /// Mass of each point (n) [kg]; 0 for colliders.
@@ -170,7 +195,7 @@ impl Simulation {
     /// Advances by one step of size `h` [s], > 0.
     pub fn step(&mut self, h: f64) -> StepReport {
         assert!(h > 0.0 && h.is_finite(), "a step needs a positive length, got {h}");
-        let Simulation { system, safe, state, stepper, paths, referee, untangle, .. } = self;
+        let Simulation { system, safe, state, stepper, paths, rod_paths, referee, untangle, .. } = self;
         // Inside the pool from the start, so that no small loop pays for entering it.
         rayon::scope(|_| {
             let tangled = !system.geometry.entangled.is_empty();
@@ -187,6 +212,11 @@ impl Simulation {
                 let began = Instant::now();
                 (fluid.leaked, fluid.path_checks) = leaks(paths, stepper.trail());
                 report.phases.referee = began.elapsed().as_secs_f64();
+            }
+            if let Some((edges, points)) = rod_paths {
+                let began = Instant::now();
+                report.rods = Some(passages(edges, points, stepper.trail(), &system.geometry));
+                report.phases.referee += began.elapsed().as_secs_f64();
             }
             report
         })
@@ -249,4 +279,27 @@ fn leaks(paths: &PathReferee, trail: &[Vec<Vec3>]) -> (u32, u64) {
     leaked.sort_unstable();
     leaked.dedup();
     (leaked.len() as u32, tests)
+}
+
+/// Pairs of edges, and of points and triangles, that rods passed through, commit by commit; pairs whose contact is switched
+/// off do not count.
+fn passages(
+    edges: &EdgePathReferee,
+    points: &PathReferee,
+    trail: &[Vec<Vec3>],
+    geometry: &Geometry,
+) -> RodReport {
+    let Geometry { pairing, surface, .. } = geometry;
+    let first = |e: u32| surface.edges[e as usize][0];
+    let mut report = RodReport::default();
+    for way in trail.windows(2) {
+        let (passed, tests) = edges.passages(&way[0], &way[1]);
+        let (pierced, more) = points.crossings(&way[0], &way[1]);
+        let passed = passed.iter().map(|&[a, b]| (first(a), first(b)));
+        let pierced = pierced.iter().map(|&[p, t]| (p, surface.triangles[t as usize][0]));
+        report.passed +=
+            passed.chain(pierced).filter(|&(p, q)| pairing.off_pair(p, q).is_none()).count() as u32;
+        report.path_checks += tests + more;
+    }
+    report
 }

@@ -7,6 +7,7 @@ use crate::kinematic::PrescribedSet;
 use crate::liquid::FluidSystem;
 use crate::model::{Object, Snapshot};
 use crate::plastic::Plastic;
+use crate::rod::Rods;
 use crate::safe::Geometry;
 use littoral_geom::math::Vec3;
 use littoral_geom::mesh::Csr;
@@ -36,6 +37,8 @@ pub struct System {
     pub groups: Vec<u32>,
     /// The fluids, if there are any.
     pub fluid: Option<FluidSystem>,
+    /// The rods, if there are any. Their groups are the last colours.
+    pub rods: Option<Rods>,
     /// Gravity [m/s²].
     pub gravity: Vec3,
     /// Friction regularisation speed ε_v [m/s].

@@ -88,7 +88,12 @@ fn objects(sim: &Simulation) -> Vec<String> {
                 sizes
             }
             _ => {
-                let mut sizes = vec![count(o.count as usize, "point"), count(triangles, "triangle")];
+                let segments = sim.rod_segments().iter().filter(|e| inside(e[0])).count();
+                let mut sizes = vec![count(o.count as usize, "point")];
+                sizes.push(match segments {
+                    0 => count(triangles, "triangle"),
+                    n => count(n, "segment"),
+                });
                 sizes.extend((tets > 0).then(|| count(tets, "tet")));
                 sizes
             }

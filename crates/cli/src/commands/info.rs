@@ -41,6 +41,9 @@ pub fn summary(report: &Report) -> String {
     if c.collider_lag_max_m.is_some_and(|lag| lag > 0.0) {
         held += &format!(", colliders late by {} at most", length(c.collider_lag_max_m.unwrap_or(0.0)));
     }
+    if let Some(passed) = c.rods_passed {
+        held += &format!(", rods passed {}", count(passed as usize, "time"));
+    }
     if let Some(leaked) = c.particles_leaked {
         held += &format!(", {} leaked", count(leaked as usize, "particle"));
     }

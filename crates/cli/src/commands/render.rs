@@ -6,8 +6,8 @@ use crate::balls::{balls, fastest, shades};
 use crate::failure::Failure;
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_io::render::{
-    Camera, Ground, Kind, Object, Particles, Picture, PictureOptions, Scene, contact_sheet, ground_height,
-    render as draw,
+    Camera, Ground, Kind, Lines, Object, Particles, Picture, PictureOptions, Scene, contact_sheet,
+    ground_height, render as draw,
 };
 use littoral_io::report::Report;
 use littoral_io::run_folder::{Frame, ObjectRange, RunFolder, Topology};
@@ -42,8 +42,12 @@ pub fn render(args: &RenderArgs) -> Result<(), Failure> {
             (0u32..).zip(shades.iter().map(Vec::as_slice)).map(of_shade).collect()
         })
         .collect();
+    let ropes = segments(&topology);
+    let lines: Vec<Lines> = (ropes.iter())
+        .map(|(object, radius, segments)| Lines { segments, radius: *radius, object: *object })
+        .collect();
     let scenes: Vec<Scene> = (frames.iter().zip(&sets))
-        .map(|(frame, particles)| Scene { particles, ..scene_of(frame, &all, &objects) })
+        .map(|(frame, particles)| Scene { particles, lines: &lines, ..scene_of(frame, &all, &objects) })
         .collect();
     let ground = scenes.iter().map(ground_height).fold(f64::INFINITY, f64::min);
     let boxes: Vec<Aabb> = frames.iter().map(|frame| moving_box(frame, &topology)).collect();
@@ -99,6 +103,17 @@ fn objects_of(topology: &Topology) -> Vec<Object<'_>> {
         _ => Kind::Cloth,
     };
     topology.objects.iter().map(|o| Object { name: &o.name, kind: kind(&o.kind), color: None }).collect()
+}
+
+/// Segments of each rod, with its number and radius [m].
+fn segments(topology: &Topology) -> Vec<(u32, f64, Vec<[u32; 2]>)> {
+    let rods = (0u32..).zip(&topology.objects).filter(|(_, o)| o.kind == "rod");
+    rods.map(|(k, o)| {
+        let own = topology.edges.iter().filter(|e| (o.first..o.first + o.count).contains(&e[0]));
+        // A run without radii is drawn thin.
+        (k, topology.offsets.get(k as usize).copied().unwrap_or(1e-3), own.copied().collect())
+    })
+    .collect()
 }
 
 /// Triangles, and the object of each.

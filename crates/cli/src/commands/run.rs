@@ -164,11 +164,12 @@ fn conclude(folder: &RunFolder, report: &Report, quiet: bool) -> Result<(), Fail
     let c = &report.certificate;
     if !c.held {
         return Err(Failure::Guarantee(format!(
-            "the guarantee did not hold: {} new intersections, {} inverted elements, {} points not finite{}",
+            "the guarantee did not hold: {} new intersections, {} inverted elements, {} points not finite{}{}",
             c.intersections_new,
             c.inverted_elements,
             c.non_finite,
             c.particles_leaked.map(|n| format!(", {n} particles leaked")).unwrap_or_default(),
+            c.rods_passed.map(|n| format!(", rods passed {n} times")).unwrap_or_default(),
         )));
     }
     let unmet: Vec<String> = (report.expectations.iter().filter(|e| e.met == Some(false)))

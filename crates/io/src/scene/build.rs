@@ -74,6 +74,7 @@ impl Build<'_> {
         let mut named = names.iter();
         self.add_cloths(&mut builder, &mut named, &mut warnings)?;
         self.add_softs(&mut builder, &mut named, &mut warnings)?;
+        self.add_rods(&mut builder, &mut named, &mut warnings)?;
         self.add_colliders(&mut builder, &mut named, &mut warnings)?;
         builder.fluid = self.fluid_settings();
         builder.sinks = self.sinks();
@@ -137,7 +138,7 @@ impl Build<'_> {
             let Some(material) = o.material.resolve(|l| self.frame.length(l)) else { continue };
             let chosen = self.chosen(path, &o.pin, &places, &mesh.vertices)?;
             for (name, &pose) in names.iter().zip(&places.poses) {
-                let mut placement = self.placement(name, o.velocity, o.spin, o.friction);
+                let mut placement = self.placement(name, o.velocity, o.spin, o.friction, o.offset);
                 placement.pins = self.pins(path, &o.pin, &chosen, pose, &places)?;
                 placement.filling = o.pressure.as_ref().and_then(|p| p.filling());
                 let mut copy = mesh.clone();
@@ -163,7 +164,7 @@ impl Build<'_> {
             let Some(material) = o.material.resolve() else { continue };
             let chosen = self.chosen(path, &o.pin, &places, &mesh.vertices)?;
             for (name, &pose) in names.iter().zip(&places.poses) {
-                let mut placement = self.placement(name, o.velocity, o.spin, o.friction);
+                let mut placement = self.placement(name, o.velocity, o.spin, o.friction, o.offset);
                 placement.pins = self.pins(path, &o.pin, &chosen, pose, &places)?;
                 let mut copy = mesh.clone();
                 copy.vertices = pose.apply(&mesh.vertices);
@@ -186,7 +187,7 @@ impl Build<'_> {
             self.note(path, names, &mesh.vertices, notes, warnings);
             let all: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
             for (name, &pose) in names.iter().zip(&places.poses) {
-                let placement = self.placement(name, [0.0; 3], [0.0; 3], o.friction);
+                let placement = self.placement(name, [0.0; 3], [0.0; 3], o.friction, o.offset);
                 let motion = self.motion(&format!("{path}.motion"), &o.motion, &all, pose, &places)?;
                 let mut copy = mesh.clone();
                 copy.vertices = pose.apply(&mesh.vertices);
@@ -206,6 +207,7 @@ impl Build<'_> {
         velocity: [f64; 3],
         spin: [f64; 3],
         friction: Option<f64>,
+        offset: Option<f64>,
     ) -> Placement {
         Placement {
             name: name.to_owned(),
@@ -214,6 +216,7 @@ impl Build<'_> {
             pins: Vec::new(),
             friction,
             filling: None,
+            offset: offset.map(|o| self.frame.length(o)),
         }
     }
 
@@ -242,7 +245,7 @@ impl Build<'_> {
     }
 
     /// The vertices each pin holds. A box chooses on the first copy, the others follow.
-    fn chosen(
+    pub(super) fn chosen(
         &self,
         path: &str,
         pins: &[Pin],
@@ -290,7 +293,7 @@ impl Build<'_> {
         Ok(chosen)
     }
 
-    fn pins(
+    pub(super) fn pins(
         &self,
         path: &str,
         pins: &[Pin],

@@ -15,7 +15,7 @@ const VERTICES_MAX: f64 = 2e7;
 pub(super) type Checked = Result<(), SceneFileError>;
 
 /// Tables that a later version reads.
-const LATER: [&str; 2] = ["rigid", "rod"];
+const LATER: [&str; 1] = ["rigid"];
 
 /// Refuses what this version does not simulate, before decoding would call it unknown.
 pub(crate) fn availability(document: &Document) -> Checked {
@@ -29,7 +29,7 @@ pub(crate) fn availability(document: &Document) -> Checked {
             return Err(document.error(
                 place,
                 &message,
-                Some("available: [[cloth]], [[soft]], [[collider]], [[fluid]]"),
+                Some("available: [[cloth]], [[soft]], [[rod]], [[collider]], [[fluid]]"),
             ));
         }
     }
@@ -42,6 +42,10 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     if scene.solver.method == Method::Newton && !scene.fluid.is_empty() {
         let message = "method \"newton\" is not available yet for scenes with fluid";
         return check.fail("solver.method", message, Some("available with fluid: \"vbd\""));
+    }
+    if scene.solver.method == Method::Newton && !scene.rod.is_empty() {
+        let message = "method \"newton\" is not available for scenes with rods";
+        return check.fail("solver.method", message, Some("available with rods: \"vbd\""));
     }
     if !matches!(scene.solver.splitting, Splitting::Proxy | Splitting::Baseline) {
         let message = "this splitting is not available yet";
@@ -82,6 +86,7 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
         check.motion(&format!("{path}.motion"), &o.motion)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
     }
+    vertices += check.rods(scene)?;
     if vertices > VERTICES_MAX {
         let message =
             format!("the scene has about {vertices:.1e} vertices; at most {VERTICES_MAX:.0e} are read");
@@ -114,10 +119,12 @@ pub(crate) fn copy_names(name: &str, copies: &Option<Copies>) -> Vec<String> {
 pub(crate) fn objects(scene: &Scene) -> Vec<(String, String, &Option<Copies>)> {
     let cloth = scene.cloth.iter().enumerate().map(|(i, o)| ("cloth", i, &o.name, &o.copies));
     let soft = scene.soft.iter().enumerate().map(|(i, o)| ("soft", i, &o.name, &o.copies));
+    let rod = scene.rod.iter().enumerate().map(|(i, o)| ("rod", i, &o.name, &o.copies));
     let collider = scene.collider.iter().enumerate().map(|(i, o)| ("collider", i, &o.name, &o.copies));
     let fluid = scene.fluid.iter().enumerate().map(|(i, o)| ("fluid", i, &o.name, &None));
     cloth
         .chain(soft)
+        .chain(rod)
         .chain(collider)
         .chain(fluid)
         .map(|(kind, i, name, copies)| (format!("{kind}.{i}"), object_name(kind, i, name), copies))
@@ -263,7 +270,7 @@ impl Check<'_> {
         }
     }
 
-    fn pins(&self, path: &str, pins: &[Pin]) -> Checked {
+    pub(super) fn pins(&self, path: &str, pins: &[Pin]) -> Checked {
         for (k, pin) in pins.iter().enumerate() {
             let path = format!("{path}.pin.{k}");
             let ways = [pin.inside.is_some(), pin.vertices.is_some(), pin.all];

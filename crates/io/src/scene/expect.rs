@@ -19,6 +19,8 @@ pub struct Seen {
     pub forces: Vec<Vec3>,
     /// Leaked particles so far.
     pub leaked: u64,
+    /// Times that rods passed through something so far.
+    pub rods_passed: u64,
 }
 
 impl Seen {
@@ -26,6 +28,7 @@ impl Seen {
     pub fn step(&mut self, report: &StepReport) {
         self.last = report.fluid.unwrap_or_default();
         self.leaked += u64::from(self.last.leaked);
+        self.rods_passed += report.rods.map_or(0, |r| u64::from(r.passed));
         self.forces.clone_from(&report.fluid_forces);
     }
 }
@@ -101,6 +104,11 @@ impl Expectation {
             MeasureName::FluidForceY => force(1),
             MeasureName::FluidForceZ => force(2),
             MeasureName::VolumeError => wet(seen.last.volume_error),
+            MeasureName::Length => length(Measure::Length),
+            MeasureName::Sag => length(Measure::Sag),
+            MeasureName::Tension => measure(Measure::Tension),
+            MeasureName::RodsPassed if object.kind == ObjectKind::Rod => seen.rods_passed as f64,
+            MeasureName::RodsPassed => f64::NAN,
         }
     }
 
@@ -169,6 +177,10 @@ impl MeasureName {
             MeasureName::FluidForceY => "fluid_force_y",
             MeasureName::FluidForceZ => "fluid_force_z",
             MeasureName::VolumeError => "volume_error",
+            MeasureName::Length => "length",
+            MeasureName::Sag => "sag",
+            MeasureName::Tension => "tension",
+            MeasureName::RodsPassed => "rods_passed",
         }
     }
 }

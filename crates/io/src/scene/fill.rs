@@ -4,6 +4,7 @@ use super::check::object_name;
 use super::spec::{Contact, Scene, Units, Up};
 use super::spec_mesh::Mesh;
 use super::spec_motion::Motion;
+use super::spec_rod::Lines;
 use littoral_sim::settings::ContactSettings;
 use std::path::Path;
 
@@ -34,6 +35,13 @@ pub(crate) fn filled(scene: &Scene, base: &Path) -> Scene {
         o.name = object_name("soft", i, &o.name);
         o.material = o.material.filled();
         absolute(&mut o.mesh, base);
+        o.pin.iter_mut().for_each(|p| absolute_sequence(&mut p.motion, base));
+    }
+    for (i, o) in out.rod.iter_mut().enumerate() {
+        o.name = object_name("rod", i, &o.name);
+        if let Lines::File(file) = &mut o.mesh {
+            *file = absolute_path(file, base);
+        }
         o.pin.iter_mut().for_each(|p| absolute_sequence(&mut p.motion, base));
     }
     for (i, o) in out.collider.iter_mut().enumerate() {

@@ -123,7 +123,7 @@ impl Build<'_> {
             let (Some(material), Some(name)) = (o.material.resolve(o.no_slip), names.first()) else {
                 continue;
             };
-            let placement = self.placement(name, o.velocity, o.spin, None);
+            let placement = self.placement(name, o.velocity, o.spin, None, None);
             let gradient = self.frame.gradient(o.velocity_gradient);
             builder.add_liquid(Liquid { placement, spacing, particles, gradient, emitters, material });
         }

@@ -5,7 +5,7 @@ use super::spec::Up;
 use super::spec_mesh::{Mesh, Pattern};
 use crate::mesh::{self as intake, IntakeOptions, IntakeReport, Severity};
 use littoral_geom::math::{Aabb, Vec3};
-use littoral_geom::mesh::{TetMesh, TriMesh, connected_components, unique_edges};
+use littoral_geom::mesh::{Polyline, TetMesh, TriMesh, connected_components, unique_edges};
 use littoral_geom::referee::Referee;
 use littoral_geom::shapes;
 use littoral_geom::tet_fill::{FillError, tet_fill};
@@ -131,6 +131,12 @@ impl Maker<'_> {
     fn solid_file(self, file: &str) -> Result<Option<(TetMesh, Vec<Note>)>, String> {
         let (mesh, report) = self.read(file)?;
         Ok((!mesh.tets.is_empty()).then(|| (mesh.tet_mesh(), notes(&report))))
+    }
+
+    /// The line segments of a file.
+    pub(super) fn polyline_file(self, file: &str) -> Made<Polyline> {
+        let (mesh, report) = self.read(file)?;
+        Ok((mesh.polyline(), notes(&report)))
     }
 
     fn read(self, file: &str) -> Result<(intake::Mesh, IntakeReport), String> {

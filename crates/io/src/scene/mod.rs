@@ -21,12 +21,14 @@ mod meshes;
 mod nearest;
 mod pace;
 mod ranges;
+mod rods;
 mod shipped;
 pub mod spec;
 pub mod spec_fluid;
 pub mod spec_join;
 pub mod spec_mesh;
 pub mod spec_motion;
+pub mod spec_rod;
 
 #[cfg(test)]
 mod tests;

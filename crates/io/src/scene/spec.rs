@@ -8,6 +8,7 @@ use super::spec_fluid::{Fluid, Sink};
 use super::spec_join::{Attach, Pair, Pressure};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
+use super::spec_rod::Rod;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -44,6 +45,9 @@ pub struct Scene {
     /// Bodies of tetrahedra.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soft: Vec<Soft>,
+    /// Ropes, wires, cords and nets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rod: Vec<Rod>,
     /// Surfaces that stand still or move as prescribed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collider: Vec<Collider>,
@@ -79,6 +83,7 @@ impl Default for Scene {
             contact: Contact::default(),
             cloth: Vec::new(),
             soft: Vec::new(),
+            rod: Vec::new(),
             collider: Vec::new(),
             fluid: Vec::new(),
             sink: Vec::new(),
@@ -411,6 +416,10 @@ pub struct Cloth {
     /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
     #[schemars(range(min = 0, max = 1000))]
     pub friction: Option<f64>,
+    /// Distance [length] from this object's surface at which it begins to push: a pair meets at the sum of both. Default:
+    /// half the contact radius.
+    #[schemars(range(min = 0))]
+    pub offset: Option<f64>,
     /// Vertices that are held or moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pin: Vec<Pin>,
@@ -431,6 +440,7 @@ impl Default for Cloth {
             material: ClothMaterialSpec::default(),
             pressure: None,
             friction: None,
+            offset: None,
             pin: Vec::new(),
             copies: None,
         }
@@ -464,6 +474,10 @@ pub struct Soft {
     /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
     #[schemars(range(min = 0, max = 1000))]
     pub friction: Option<f64>,
+    /// Distance [length] from this object's surface at which it begins to push: a pair meets at the sum of both. Default:
+    /// half the contact radius.
+    #[schemars(range(min = 0))]
+    pub offset: Option<f64>,
     /// Vertices that are held or moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pin: Vec<Pin>,
@@ -484,6 +498,7 @@ impl Default for Soft {
             spin: [0.0; 3],
             material: SoftMaterialSpec::default(),
             friction: None,
+            offset: None,
             pin: Vec::new(),
             copies: None,
         }
@@ -511,6 +526,10 @@ pub struct Collider {
     /// Friction coefficient of this object [–]; a pair has the geometric mean. Default: that of `contact`.
     #[schemars(range(min = 0, max = 1000))]
     pub friction: Option<f64>,
+    /// Distance [length] from this object's surface at which it begins to push: a pair meets at the sum of both. Default:
+    /// half the contact radius.
+    #[schemars(range(min = 0))]
+    pub offset: Option<f64>,
     /// More of the same.
     pub copies: Option<Copies>,
 }
@@ -525,6 +544,7 @@ impl Default for Collider {
             scale: Scale::Uniform(1.0),
             motion: Motion::default(),
             friction: None,
+            offset: None,
             copies: None,
         }
     }
@@ -620,4 +640,12 @@ pub enum MeasureName {
     FluidForceZ,
     /// Relative error of the volume of all fluids in the step [–], by the densities of the particles.
     VolumeError,
+    /// Length of a rod along its segments [length].
+    Length,
+    /// How far the lowest point of a rod hangs below the lower of its ends [length].
+    Sag,
+    /// Largest tension in a segment of a rod [N].
+    Tension,
+    /// Times that rods have passed through something so far.
+    RodsPassed,
 }

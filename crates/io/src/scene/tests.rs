@@ -54,7 +54,7 @@ fn every_mistake_is_shown_where_it_was_made() {
     let cases: &[(&str, usize, &str, &str, &str)] = &[
         ("fsp = 24", 1, "fsp", "unknown key \"fsp\"", "did you mean \"fps\"?"),
         ("iterations = 5", 1, "iterations", "unknown key", "it belongs to [solver]"),
-        ("[contact]\npin = 1", 2, "pin", "unknown key", "it belongs to [[cloth]], [[soft]]"),
+        ("[contact]\npin = 1", 2, "pin", "unknown key", "it belongs to [[cloth]], [[rod]], [[soft]]"),
         ("[solver]\nitreations = 5", 2, "itreations", "unknown key", "\"iterations\""),
         ("[[cloth]]\nmaterial = { desnity = 1 }", 2, "desnity", "unknown key", "\"density\""),
         ("[[cloth]]\nmaterial = \"coton\"", 2, "\"coton\"", "unknown material", "\"cotton\""),
@@ -114,7 +114,8 @@ fn every_mistake_is_shown_where_it_was_made() {
         ("[[fluid]]\nemitter = [{ speed = 1, rate = 1 }]", 2, "{ speed = 1, rate = 1 }", "found both", ""),
         ("[[fluid]]\nemitter = [{ start = 1, stop = 0.5 }]", 2, "0.5", "stop must be above start", ""),
         ("[[sink]]\nbox = [[0, 0, 0], [1, 0, 1]]", 2, "[[0, 0, 0], [1, 0, 1]]", "along y", ""),
-        ("[[rod]]\n", 1, "[[rod]]", "[[rod]] is not available", ""),
+        ("[[rod]]\nmesh = { points = [[0, 0, 0]] }", 2, "[[0, 0, 0]]", "at least two points", ""),
+        ("[[rod]]\nradius = 0", 2, "0", "radius must be above 0", ""),
         ("[[collider]]\nmotion = { keyframes = [] }", 2, "[]", "at least one keyframe", ""),
         (
             "[[collider]]\nmotion = { keyframes = [{ time = 1 }, { time = 0.5 }] }",

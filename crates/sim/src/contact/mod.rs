@@ -10,6 +10,7 @@ mod contacts;
 mod element;
 pub mod lagged_friction;
 pub mod law;
+mod line;
 pub mod wall;
 
 pub use contacts::Contacts;
@@ -71,6 +72,12 @@ pub struct ContactModel {
     radius: f64,
     /// Points that are tied together, the lower first, sorted, with their distance at rest [m].
     tied: Vec<([u32; 2], f64)>,
+    /// Contact offset of each object [m]; empty: half the radius for all.
+    offsets: Vec<f64>,
+    /// Points of rods (n).
+    line: Vec<bool>,
+    /// First edge that belongs to no triangle: a segment of a rod.
+    first_line: u32,
     /// Contact of the particles, which are the last points.
     particles: ParticleContact,
 }
@@ -114,6 +121,8 @@ pub struct ContactPoints {
     pub elastic: Vec<f64>,
     /// Rest position [m].
     pub rest: Vec<Vec3>,
+    /// Contact offset of each object [m]; empty: half the contact radius for all.
+    pub offsets: Vec<f64>,
 }
 
 impl ContactModel {
@@ -151,6 +160,9 @@ impl ContactModel {
             }
             triangle_edges.push(sides);
         }
+        let first_line = surface.edges.len() - geometry.lines;
+        let mut line = vec![false; points.mass.len()];
+        surface.edges[first_line..].iter().flatten().for_each(|&v| line[v as usize] = true);
         let ends = surface.edges.iter().flat_map(|e| [(e[0], e[1]), (e[1], e[0])]);
         let neighbours = Csr::from_pairs(points.mass.len(), ends);
         ContactModel {
@@ -168,6 +180,9 @@ impl ContactModel {
             stiffness,
             radius,
             tied: Vec::new(),
+            offsets: points.offsets,
+            line,
+            first_line: first_line as u32,
             particles: ParticleContact::default(),
         }
     }
@@ -219,6 +234,19 @@ impl ContactModel {
         self.radius
     }
 
+    /// Contact offset of an object [m].
+    pub fn offset_of(&self, object: usize) -> f64 {
+        self.offsets.get(object).copied().unwrap_or(0.5 * self.radius)
+    }
+
+    /// Distance at which points of two objects begin to push each other [m].
+    fn radius_between(&self, a: u32, b: u32) -> f64 {
+        match (self.offsets.get(a as usize), self.offsets.get(b as usize)) {
+            (Some(a), Some(b)) => a + b,
+            _ => self.radius,
+        }
+    }
+
     /// True when the direction `d` from the feature's point `p` does not lean towards `corner`.
     fn beyond(x: &[Vec3], d: Vec3, p: Vec3, corner: u32, strict: bool) -> bool {
         if corner == NONE {
@@ -260,6 +288,9 @@ impl ContactModel {
             let d = c.point_a - c.point_b;
             let inner = |s: f64| s > 0.0 && s < 1.0;
             let [a, b] = plane.primitives;
+            if a.max(b) >= self.first_line && !(inner(c.s) && inner(c.t)) {
+                return self.classify_end(x, plane, (c.s, c.t), d);
+            }
             let owned = inner(c.s)
                 && inner(c.t)
                 && self.owns_edge(x, (a, [q[0], q[1]]), (-d, c.point_a), true, &q[2..])
@@ -321,7 +352,8 @@ impl ContactModel {
         }
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
         // Within one object nothing pushes that is already that near at rest.
-        let mut radius = if a == b { self.radius.min(self.rest_distance(kind, q)) } else { self.radius };
+        let radius = self.radius_between(a, b);
+        let mut radius = if a == b { self.radius_within(kind, q, radius) } else { radius };
         if !self.tied.is_empty() {
             radius = radius.min(self.tied_distance(&q[..split], &q[split..used]));
         }

@@ -269,6 +269,19 @@ fn tether(random: &mut Random) -> (Tether, [Vec3; 4]) {
     (Tether::new(spring, weights).expect("valid tether"), [top, corners[0], corners[1], corners[2]])
 }
 
+fn rod_segment(random: &mut Random) -> (FramedSegment, [Vec3; 2]) {
+    let ends = [random.in_cube(1.0), random.in_cube(1.0)];
+    let length = ends[0].distance(ends[1]) * random.between(0.5, 2.0);
+    let parameters = RodParameters {
+        radius: random.log_between(1e-3, 1e-1),
+        young: random.log_between(1e3, 1e9),
+        shear: random.log_between(1e3, 1e9),
+        damping: 1e-3,
+    };
+    let segment = RodSegment::new(length, &parameters).expect("valid segment");
+    (FramedSegment::new(segment, littoral_geom::math::Quat::from_mat3(&rotation(random))), ends)
+}
+
 fn membrane<P: Potential<3>>(
     random: &mut Random,
     new: fn([Vec3; 3], &MembraneParameters) -> Result<P, ElementError>,
@@ -429,6 +442,8 @@ registered! {
     damped_spring_is_sound: invariant true, projected true, damped(spring);
     tether_is_sound: invariant true, projected true, tether;
     damped_tether_is_sound: invariant true, projected true, damped(tether);
+    rod_segment_is_sound: invariant false, projected true, rod_segment;
+    damped_rod_segment_is_sound: invariant false, projected true, damped(rod_segment);
     hinge_is_sound: invariant true, projected false, hinge;
     neo_hookean_membrane_is_sound: invariant true, projected true, neo_hookean_membrane;
     damped_neo_hookean_membrane_is_sound: invariant true, projected false, damped(neo_hookean_membrane);

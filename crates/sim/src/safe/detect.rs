@@ -30,6 +30,10 @@ pub struct Geometry {
     /// Number of fluid particles. They are the last points, and one component, which is marked as prescribed: it never
     /// has a frame.
     pub particles: usize,
+    /// Number of edges that belong to no triangle: segments of rods. They are the last edges.
+    pub lines: usize,
+    /// Contact offset of each point (n) [m]; empty: half the contact radius for all.
+    pub offset: Vec<f64>,
     /// Distance up to which pairs of particles and triangles are listed for their forces [m].
     pub particle_radius: f64,
     /// Pairs of objects whose contact the scene switched off: nothing keeps them apart.
@@ -75,7 +79,11 @@ impl Prediction<'_> {
     #[inline]
     fn share(&self, geometry: &Geometry, v: usize) -> f64 {
         let half = 0.5 * self.contact_radius;
-        if v < geometry.first_particle() { half } else { (geometry.particle_radius - half).max(half) }
+        if v < geometry.first_particle() {
+            geometry.offset.get(v).copied().unwrap_or(half)
+        } else {
+            (geometry.particle_radius - half).max(half)
+        }
     }
 
     #[inline]
@@ -157,6 +165,11 @@ impl Detector {
         let more = (geometry.particle_radius - prediction.contact_radius).max(0.0);
         for r in self.reach.iter_mut().skip(geometry.first_particle()) {
             *r += more;
+        }
+        // So do thick objects.
+        let solids = geometry.first_particle();
+        for (r, offset) in self.reach[..solids].iter_mut().zip(&geometry.offset) {
+            *r += (offset - 0.5 * prediction.contact_radius).max(0.0);
         }
         let query = Query {
             x,

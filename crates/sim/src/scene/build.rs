@@ -1,5 +1,6 @@
 //! From the builder's lists to a `Simulation`: checks, elements, masses, colours, adjacency.
 
+use super::rods::RodRest;
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
 use super::{attach, content, liquids};
 use crate::chamber::{Chamber, Filling};
@@ -12,9 +13,10 @@ use crate::motion::Motion;
 use crate::pairing::{PairRule, Pairing};
 use crate::plastic::{Crease, Ductile, Plastic};
 use crate::potential::{
-    Collapse, Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, StVenantMembrane,
-    StableNeoHookeanTet, StrainLimit,
+    Collapse, Drag, FixedCorotatedTet, Hinge, MembraneParameters, NeoHookeanMembrane, RodParameters,
+    StVenantMembrane, StableNeoHookeanTet, StrainLimit,
 };
+use crate::rod::{Chain, ROD_COLOR};
 use crate::safe::Geometry;
 use crate::simulation::Simulation;
 use crate::system::System;
@@ -45,6 +47,14 @@ pub(super) struct Assembly {
     pub(super) fillings: Vec<(u32, Filling)>,
     /// Points that are tied, and how far apart [m].
     pub(super) tied: Vec<([u32; 2], f64)>,
+    /// Segments of rods, and their chains with what their joints are made of.
+    pub(super) segments: Vec<[u32; 2]>,
+    pub(super) chains: Vec<Chain>,
+    pub(super) rod_parameters: Vec<(RodParameters, RodRest)>,
+    /// What a contact must not be much softer than, beyond what elastic elements say (n) [N/m].
+    pub(super) firmness: Vec<f64>,
+    /// Contact offset of each object [m]; none where it is half the scene's radius.
+    pub(super) offsets: Vec<Option<f64>>,
 }
 
 pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
@@ -62,6 +72,12 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         all.add_soft(placement, first, mesh, material)?;
         all.finish_object(placement, first)?;
     }
+    for (placement, mesh, material) in &scene.rods {
+        let placement = Placement { offset: placement.offset.or(Some(material.radius)), ..placement.clone() };
+        let first = all.add_object(&placement, ObjectKind::Rod, &mesh.vertices, friction)?;
+        all.add_rod(&placement, first, mesh, material)?;
+        all.finish_object(&placement, first)?;
+    }
     for (placement, mesh, motion) in scene.colliders {
         let first = all.add_object(&placement, ObjectKind::Collider, &mesh.vertices, friction)?;
         all.add_collider(&placement, first, &mesh, motion)?;
@@ -72,7 +88,7 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
     if all.x.is_empty() {
         return Err(SceneError::Setting {
             key: "scene",
-            what: "holds no object: add a [[cloth]], [[soft]], [[collider]] or [[fluid]]".into(),
+            what: "holds no object: add a [[cloth]], [[soft]], [[rod]], [[collider]] or [[fluid]]".into(),
         });
     }
     if all.x.len() >= (1 << 30) {
@@ -113,6 +129,22 @@ fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
     if c.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
         return wrong("contact.stiffness", format!("must be positive, found {:?}", c.stiffness));
     }
+    let is_newton = s.method == crate::settings::Method::Newton;
+    if is_newton && !scene.rods.is_empty() {
+        return wrong(
+            "solver.method",
+            "\"newton\" is not available for scenes with rods: use \"vbd\"".into(),
+        );
+    }
+    let placements = (scene.cloths.iter().map(|o| &o.0))
+        .chain(scene.softs.iter().map(|o| &o.0))
+        .chain(scene.colliders.iter().map(|o| &o.0));
+    if is_newton && placements.map(|p| p.offset).any(|o| o.is_some()) {
+        return wrong(
+            "solver.method",
+            "\"newton\" is not available for objects with an offset: use \"vbd\"".into(),
+        );
+    }
     if !scene.gravity.is_finite() {
         return wrong("gravity", format!("must be finite, found {}", scene.gravity));
     }
@@ -142,11 +174,16 @@ impl Assembly {
         if !placement.velocity.is_finite() || !placement.spin.is_finite() {
             return refuse("velocity and spin must be finite".into());
         }
+        if placement.offset.is_some_and(|o| !(o >= 0.0 && o.is_finite())) {
+            return refuse(format!("offset must not be negative, found {:?}", placement.offset));
+        }
+        self.offsets.push(placement.offset);
         let first = self.x.len() as u32;
         self.objects.push(Object { name, kind, first, count: vertices.len() as u32, friction });
         self.x.extend(vertices);
         self.v.extend(vertices.iter().map(|_| Vec3::ZERO));
         self.mass.resize(self.x.len(), 0.0);
+        self.firmness.resize(self.x.len(), 0.0);
         self.object_of.resize(self.x.len(), self.objects.len() as u32 - 1);
         Ok(first)
     }
@@ -375,7 +412,7 @@ impl Assembly {
     }
 
     fn into_simulation(
-        self,
+        mut self,
         solver: &crate::settings::SolverSettings,
         contact: &crate::settings::ContactSettings,
         gravity: Vec3,
@@ -384,12 +421,24 @@ impl Assembly {
         let n = self.x.len();
         let active: Vec<bool> =
             self.object_of.iter().map(|&o| self.objects[o as usize].kind != ObjectKind::Collider).collect();
-        let geometry = self.geometry(active);
+        let mut geometry = self.geometry(active);
+        let offset_of = |o: &Option<f64>| o.unwrap_or(0.5 * contact.radius);
+        let offsets: Vec<f64> = match self.offsets.iter().any(Option::is_some) {
+            true => self.offsets.iter().map(offset_of).collect(),
+            false => Vec::new(),
+        };
+        if !offsets.is_empty() {
+            geometry.offset = self.object_of.iter().map(|&o| offsets[o as usize]).collect();
+        }
+        let prescribed = std::mem::take(&mut self.prescribed);
+        let mut rods = self.rods(&prescribed);
+        self.prescribed = prescribed;
         let mut elastic = Elastic::new(self.terms, n);
-        let stencils = elastic.stencils();
+        let mut stencils = elastic.stencils();
         let first_particle = geometry.first_particle();
-        let simulated = |v: u32| geometry.active[v as usize] && (v as usize) < first_particle;
-        let colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
+        let is_rod = |v: u32| self.objects[self.object_of[v as usize] as usize].kind == ObjectKind::Rod;
+        let simulated = |v: u32| geometry.active[v as usize] && (v as usize) < first_particle && !is_rod(v);
+        let mut colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
             .into_iter()
             .map(|c| c.into_iter().filter(|&v| simulated(v)).collect::<Vec<u32>>())
             .filter(|c| !c.is_empty())
@@ -401,6 +450,15 @@ impl Assembly {
             for &v in color {
                 color_of[v as usize] = k as u32;
             }
+        }
+        // Rods are solved after the colours, chain by chain.
+        if let Some(rods) = &mut rods {
+            rods.first_color = colors.len();
+            for (g, points) in rods.groups.iter().enumerate().rev() {
+                points.iter().for_each(|&v| color_of[v as usize] = ROD_COLOR - g as u32);
+            }
+            colors.extend(rods.groups.iter().cloned());
+            stencils.extend(self.segments.iter().map(|s| s.to_vec()));
         }
         let mut ends: Vec<(u32, u32)> = stencils
             .iter()
@@ -420,7 +478,7 @@ impl Assembly {
         let bonded = elastic.bonded(&geometry.component, &geometry.prescribed);
         let at_rest = |v: usize| {
             let h = elastic.block(v as u32, &self.x).1;
-            (h.x_axis.x + h.y_axis.y + h.z_axis.z) / 3.0
+            (h.x_axis.x + h.y_axis.y + h.z_axis.z) / 3.0 + self.firmness[v]
         };
         let points = ContactPoints {
             object: self.object_of,
@@ -428,6 +486,7 @@ impl Assembly {
             mass: self.mass.clone(),
             elastic: (0..n).map(at_rest).collect(),
             rest: self.x.clone(),
+            offsets,
         };
         let friction = self.objects.iter().map(|o| o.friction).collect();
         let mut contact_model =
@@ -447,6 +506,10 @@ impl Assembly {
                 share: fluid.contact_share(),
                 stiffness: fluid.kinds.iter().map(|k| fluid.contact_stiffness(*k)).collect(),
             });
+        }
+        if let Some(rods) = &mut rods {
+            rods.memory = memory.len();
+            memory.extend(rods.start());
         }
         plastic.memory = memory.len();
         plastic.start(&elastic, &mut memory);
@@ -475,6 +538,7 @@ impl Assembly {
             chambers,
             plastic,
             bonded,
+            rods,
             gravity,
             friction_speed: contact.friction_speed,
             x0: self.x,
@@ -491,13 +555,21 @@ impl Assembly {
         for &v in self.triangles.iter().flatten() {
             on_surface[v as usize] = true;
         }
+        for &v in self.segments.iter().flatten() {
+            on_surface[v as usize] = true;
+        }
+        let mut edges = unique_edges(&self.triangles);
+        edges.extend(&self.segments);
         let surface = Surface {
             vertices: (0..n as u32).filter(|&v| on_surface[v as usize]).collect(),
-            edges: unique_edges(&self.triangles),
+            edges,
             triangles: self.triangles.clone(),
         };
+        // A segment joins its ends like a triangle that has lost a corner.
+        let mut joins = self.triangles.clone();
+        joins.extend(self.segments.iter().map(|&[a, b]| [a, b, b]));
         // A collider is one component, whatever its mesh: its points move as one.
-        let mut label = connected_components(n, &self.triangles, &self.tets);
+        let mut label = connected_components(n, &joins, &self.tets);
         for o in self.objects.iter().filter(|o| o.kind == ObjectKind::Collider) {
             label[o.range()].fill(o.first);
         }
@@ -540,6 +612,8 @@ impl Assembly {
             particles,
             pairing: self.pairing.clone(),
             particle_radius: self.fluid.as_ref().map_or(0.0, FluidSystem::stand_off),
+            lines: self.segments.len(),
+            offset: Vec::new(),
         }
     }
 }

@@ -117,7 +117,8 @@ fn without_overlaps(
 ) -> Vec<Vec3> {
     let mut overlaps = Overlaps::new(particles);
     overlaps.refuse_near_surface(particles, &all.x[..solids], &all.triangles, OVERLAP * spacing);
-    for object in all.objects.iter().filter(|o| o.kind != ObjectKind::Cloth && o.kind != ObjectKind::Fluid) {
+    let is_solid = |kind| matches!(kind, ObjectKind::Soft | ObjectKind::Collider);
+    for object in all.objects.iter().filter(|o| is_solid(o.kind)) {
         let range = object.range();
         let own: Vec<[u32; 3]> =
             all.triangles.iter().filter(|t| range.contains(&(t[0] as usize))).copied().collect();

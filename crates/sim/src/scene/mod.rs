@@ -4,6 +4,9 @@ mod attach;
 mod build;
 mod content;
 mod liquids;
+mod rods;
+
+pub use rods::{RodMaterial, RodRest};
 
 use crate::chamber::Filling;
 use crate::motion::Motion;
@@ -11,7 +14,7 @@ use crate::pairing::PairRule;
 use crate::settings::{ContactSettings, FluidSettings, SolverSettings};
 use crate::simulation::Simulation;
 use littoral_geom::math::{Aabb, Mat3, Vec3};
-use littoral_geom::mesh::{TetMesh, TriMesh};
+use littoral_geom::mesh::{LineMesh, TetMesh, TriMesh};
 
 pub use attach::{AttachTo, Attachment, Hold};
 
@@ -133,6 +136,9 @@ pub struct Placement {
     pub friction: Option<f64>,
     /// What a closed cloth holds; `None` nothing but the air around.
     pub filling: Option<Filling>,
+    /// Distance from this object's surface at which it begins to push [m], ≥ 0: a pair meets at the sum of both. `None`
+    /// takes half the scene's contact radius, and of a rod its radius.
+    pub offset: Option<f64>,
 }
 
 /// Material of a fluid.
@@ -209,6 +215,7 @@ pub struct SceneBuilder {
     pub(crate) liquids: Vec<Liquid>,
     pub(crate) cloths: Vec<(Placement, TriMesh, ClothMaterial)>,
     pub(crate) softs: Vec<(Placement, TetMesh, SoftMaterial)>,
+    pub(crate) rods: Vec<(Placement, LineMesh, RodMaterial)>,
     pub(crate) colliders: Vec<(Placement, TriMesh, Motion)>,
 }
 
@@ -226,6 +233,7 @@ impl SceneBuilder {
             liquids: Vec::new(),
             cloths: Vec::new(),
             softs: Vec::new(),
+            rods: Vec::new(),
             colliders: Vec::new(),
         }
     }
@@ -238,6 +246,12 @@ impl SceneBuilder {
     /// Adds a soft body; its rest shape is the given mesh, all tets positively oriented.
     pub fn add_soft(&mut self, placement: Placement, mesh: TetMesh, material: SoftMaterial) {
         self.softs.push((placement, mesh, material));
+    }
+
+    /// Adds a rod; a line of it that ends where it began is a ring of at least three segments. Lines that share a vertex are
+    /// tied there as by a ball joint. A pin that holds both ends of a segment also holds its frame, and turns it with its motion.
+    pub fn add_rod(&mut self, placement: Placement, mesh: LineMesh, material: RodMaterial) {
+        self.rods.push((placement, mesh, material));
     }
 
     /// Adds a collider, static or moving; its mesh may be open, non-manifold or self-crossing.
@@ -261,7 +275,7 @@ impl SceneBuilder {
 
     /// Checks the scene and turns it into a simulation at time 0.
     ///
-    /// Points are ordered cloths, soft bodies, colliders, fluids, each in the order they were added.
+    /// Points are ordered cloths, soft bodies, rods, colliders, fluids, each in the order they were added.
     pub fn build(self) -> Result<Simulation, SceneError> {
         build::build(self)
     }

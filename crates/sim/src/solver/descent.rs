@@ -27,6 +27,13 @@ impl Objective<'_> {
     /// Newton step of vertex `v` at the positions `x` [m], and its Hessian block [N/m].
     #[inline]
     pub fn newton_step(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+        let (gradient, hessian) = self.block(v, x);
+        (solve_spd(&hessian, -gradient), hessian)
+    }
+
+    /// Gradient [N] and Hessian block [N/m] at vertex `v` of all that is no rod: inertia, other elements, contact.
+    #[inline]
+    pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
         let i = v as usize;
         let weight = self.mass[i] * self.inverse_h2;
         let (mut gradient, mut hessian) = self.elastic.block(v, x);
@@ -37,7 +44,7 @@ impl Objective<'_> {
             gradient += g;
             hessian += h;
         }
-        (solve_spd(&hessian, -gradient), hessian)
+        (gradient, hessian)
     }
 
     /// Gradient of the whole objective at vertex `v` [N].

@@ -2,6 +2,7 @@
 
 pub mod assembly;
 pub mod backing;
+pub mod chain;
 pub mod cholesky;
 pub mod coarse;
 pub mod descent;
@@ -9,4 +10,5 @@ pub mod newton;
 pub mod objective;
 pub mod pcg;
 pub mod rigid;
+pub mod rod;
 pub mod sparse;

@@ -15,6 +15,7 @@ use crate::settings::SolverSettings;
 use crate::solver::coarse::CoarseCorrection;
 use crate::solver::descent::Objective;
 use crate::solver::rigid::RigidCorrection;
+use crate::solver::rod::RodDescent;
 use crate::system::System;
 use crate::truncation::{Cut, Request, Truncator};
 use littoral_geom::math::{Mat3, Vec3};
@@ -70,6 +71,7 @@ pub struct VbdDat {
     rigid: RigidCorrection,
     coarse: CoarseCorrection,
     fluid: Option<FluidPhase>,
+    rods: RodDescent,
     trail: Vec<Vec<Vec3>>,
     work: Work,
 }
@@ -120,6 +122,7 @@ impl VbdDat {
             rigid: RigidCorrection::default(),
             coarse: if settings.coarse { CoarseCorrection::new(system) } else { CoarseCorrection::default() },
             fluid: FluidPhase::new(system),
+            rods: RodDescent::default(),
             trail: Vec::new(),
             work: Work::default(),
             settings,
@@ -146,9 +149,10 @@ impl VbdDat {
             self.dx = Displacement::zero(x);
         }
         self.trail.clear();
-        if self.fluid.is_some() {
-            self.trail.push(x.as_slice().to_vec());
+        if let Some(rods) = &system.rods {
+            self.rods.begin(rods, state, h);
         }
+        self.leave_trail(system, x);
         self.begin(system, x, state, h, &mut report);
         if let Some(fluid) = &mut report.fluid {
             fluid.blocked = blocked;
@@ -198,7 +202,7 @@ impl VbdDat {
             system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);
         report.residual = (moves / count as f64).sqrt() / h;
-        self.commit(x);
+        self.commit(system, x);
         self.finish(system, x, state, time, h, &mut report);
         if cuts.wanted > 0.0 {
             report.kept_motion = (cuts.kept / cuts.wanted).min(1.0);
@@ -208,15 +212,19 @@ impl VbdDat {
         report
     }
 
-    fn commit(&mut self, x: &mut SafePositions) {
+    fn commit(&mut self, system: &System, x: &mut SafePositions) {
         x.commit(&self.detection, &mut self.dx);
-        if self.fluid.is_some() {
+        self.leave_trail(system, x);
+    }
+
+    fn leave_trail(&mut self, system: &System, x: &SafePositions) {
+        if self.fluid.is_some() || system.rods.is_some() {
             self.trail.push(x.as_slice().to_vec());
         }
     }
 
     /// Positions at the start of the last step and after each of its commits, for the judgement of paths; empty
-    /// without fluid. Between two of them every point goes straight.
+    /// without fluid and rods. Between two of them every point goes straight.
     pub fn trail(&self) -> &[Vec<Vec3>] {
         &self.trail
     }
@@ -284,6 +292,7 @@ impl VbdDat {
         let component = &system.bonded;
         let count = system.geometry.prescribed.len();
         let Work { y, wanted, held, .. } = &mut self.work;
+        let rods = &self.rods;
         let mut trial = vec![Vec3::ZERO; x.len()];
         let mut objective = |share: f64, sums: &mut Vec<f64>| {
             sums.clear();
@@ -300,6 +309,9 @@ impl VbdDat {
             for chamber in &system.chambers {
                 let group = component[chamber.point() as usize] as usize;
                 sums[group] += chamber.law(chamber.volume(&trial)).energy;
+            }
+            if let Some(all) = &system.rods {
+                rods.add_energies(all, &trial, component, sums);
             }
         };
         let (mut still, mut full) = (Vec::new(), Vec::new());
@@ -373,7 +385,7 @@ impl VbdDat {
             {
                 *w -= *d + *f;
             }
-            self.commit(x);
+            self.commit(system, x);
         }
     }
 
@@ -386,7 +398,7 @@ impl VbdDat {
         h: f64,
         report: &mut StepReport,
     ) -> Cut {
-        self.commit(x);
+        self.commit(system, x);
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
@@ -544,7 +556,10 @@ impl VbdDat {
             if k > 0 {
                 total = total.plus(self.descend_wet(system, x, state, h, report));
             }
-            total = total.plus(self.descend(system, x, state, h, color, report));
+            total = total.plus(match system.rods.as_ref().and_then(|r| r.group_of(k)) {
+                Some(group) => self.descend_rods(system, x, state, h, group, report),
+                None => self.descend(system, x, state, h, color, report),
+            });
         }
         if self.settings.chebyshev > 0.0 {
             total = total.plus(self.accelerate(system, x));
@@ -580,6 +595,36 @@ impl VbdDat {
         for chamber in &system.chambers {
             chamber.press(color, current, held, &mut self.work.moves);
         }
+        self.take_moves(x, color, start, report)
+    }
+
+    /// One Newton step of every rod of a group, truncated.
+    fn descend_rods(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        group: usize,
+        report: &mut StepReport,
+    ) -> Cut {
+        let Some(rods) = &system.rods else { return Cut::default() };
+        let start = Instant::now();
+        self.rods.clamp(rods, &system.prescribed, state);
+        let Work { current, held, moves, y, .. } = &mut self.work;
+        let objective = objective(system, &self.contacts, y, &state.x, h);
+        self.rods.descend(rods, group, &objective, current, held, moves);
+        self.take_moves(x, &rods.groups[group], start, report)
+    }
+
+    /// Proposes the moves of a colour and truncates them.
+    fn take_moves(
+        &mut self,
+        x: &SafePositions,
+        color: &[u32],
+        start: Instant,
+        report: &mut StepReport,
+    ) -> Cut {
         let proposals = self.dx.edit();
         for (&v, (step, _)) in color.iter().zip(&self.work.moves) {
             proposals[v as usize] += *step;
@@ -719,6 +764,11 @@ impl VbdDat {
             report.energies.elastic += chamber.law(chamber.volume(&state.x)).energy;
         }
         system.plastic.flow(&system.elastic, &state.x, &mut state.memory);
+        if let Some(rods) = &system.rods {
+            self.rods.clamp(rods, &system.prescribed, state);
+            self.rods.finish(rods, state);
+            report.energies.elastic += rods.energy(&state.x, &state.memory);
+        }
         let present = self.fluid.as_ref().map_or(&[][..], FluidPhase::present);
         let first = system.geometry.first_particle();
         for (v, &m) in system.mass.iter().enumerate() {

@@ -48,6 +48,7 @@ impl Over {
             mass: vec![1.0; n + 1],
             elastic: vec![0.0; n + 1],
             rest: x.clone(),
+            offsets: Vec::new(),
         };
         let contact = ContactModel::new(&geometry, points, vec![0.0; 2], Some(5.0), RADIUS);
         let model = BarrierModel::new(&contact, &geometry, 1.0);
