@@ -49,6 +49,10 @@ const PATIENCE: u32 = 2;
 /// Room for a point's next moves, as a multiple of its last one.
 const MOVE_MARGIN: f64 = 3.0;
 
+/// Room for the rigid motion of a component that budgets cut, as a multiple of what it asked for. A turn asks along its
+/// tangent, so that less than the whole would cut it again, and much more lists pairs for nothing.
+const WHOLE_MARGIN: f64 = 1.2;
+
 /// Shares of the initial guess that are tried where the whole of it raises the objective.
 const GUESS_SHARES: [f64; 3] = [0.6, 0.3, 0.1];
 
@@ -89,6 +93,8 @@ struct Work {
     last_move: Vec<f64>,
     /// Length of each point's next move, as far as can be told [m].
     next_move: Vec<f64>,
+    /// Length of what each point was last asked to move with its whole component, where budgets cut that [m].
+    whole_move: Vec<f64>,
     /// Position of the frame: safe position plus frame translation [m].
     base: Vec<Vec3>,
     /// Current positions: base plus accepted displacement [m].
@@ -278,6 +284,8 @@ impl VbdDat {
         work.last_move.resize(n, 0.0);
         work.next_move.clear();
         work.next_move.resize(n, 0.0);
+        work.whole_move.clear();
+        work.whole_move.resize(n, 0.0);
         self.rigid.begin(system, &self.work.held);
         if self.settings.tempered {
             self.temper_guess(system, x.as_slice(), h);
@@ -406,7 +414,8 @@ impl VbdDat {
         work.margin.clear();
         for v in 0..work.wanted.len() {
             let moving = system.mass[v] > 0.0 && !work.held[v];
-            work.margin.push(if moving { least.max(MOVE_MARGIN * work.next_move[v]) } else { 0.0 });
+            let expected = (MOVE_MARGIN * work.next_move[v]).max(WHOLE_MARGIN * work.whole_move[v]);
+            work.margin.push(if moving { least.max(expected) } else { 0.0 });
         }
         self.detect(system, x, h, report);
         if self.work.held_points.is_empty() {
@@ -542,8 +551,15 @@ impl VbdDat {
                 group_count: system.geometry.prescribed.len(),
                 ..Request::default()
             };
+            for &v in &self.rigid.points {
+                let i = v as usize;
+                self.work.whole_move[i] = self.dx.proposed()[i].distance(self.dx.accepted()[i]);
+            }
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             total = total.plus(cut);
+            if cut.bounded == 0 {
+                self.work.whole_move.fill(0.0);
+            }
             for &v in &self.rigid.points {
                 let i = v as usize;
                 self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
