@@ -274,4 +274,21 @@ mod tests {
         // One triangle of the sheet, one tet, two particles.
         assert!(text.contains("CELLS 4 13\n") && text.contains("POINT_DATA 9\n"), "{text}");
     }
+
+    #[test]
+    fn rods_are_lines_in_every_format() {
+        let (mut topology, frame) = sample();
+        topology.edges = vec![[4, 5], [5, 6], [4, 6]];
+        let mesh = FrameMesh::of(&topology, &frame);
+        let obj = String::from_utf8(mesh.to_bytes(MeshFormat::Obj)).unwrap();
+        assert!(obj.contains("l 5 6 7\nl 5 7\n"), "{obj}");
+        for format in [MeshFormat::Obj, MeshFormat::Ply, MeshFormat::Vtk] {
+            let name = format!("littoral-lines-{}.{}", std::process::id(), format.extension());
+            let path = std::env::temp_dir().join(name);
+            std::fs::write(&path, mesh.to_bytes(format)).unwrap();
+            let (read, _) = read_mesh(&path, &IntakeOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(read.segments, topology.edges, "{format:?}");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
 }

@@ -272,3 +272,46 @@ fn a_run_that_is_taken_up_again_gives_the_same_bits() {
     }
     assert_eq!(whole.state(), rest.state());
 }
+
+/// Height at which a rod comes to rest on a plate whose offset is `plate` [m].
+fn resting_height(plate: Option<f64>) -> f64 {
+    let mut s = scene(20);
+    let material = RodMaterial { radius: 6e-3, ..RodMaterial::default() };
+    let mut mesh = line(0.3, 15, 0);
+    mesh.vertices.iter_mut().for_each(|p| *p += Vec3::new(-0.15, 0.01, 0.03));
+    s.add_rod(named("rod"), mesh, material);
+    let ground = littoral_geom::shapes::grid([1.0, 1.0], [3, 3]);
+    s.add_collider(Placement { offset: plate, ..named("ground") }, ground, Motion::Static);
+    let mut sim = s.build().unwrap();
+    settle(&mut sim, 1.0 / 120.0, 1e-5, 600);
+    sim.state().x[..16].iter().map(|x| x.z).sum::<f64>() / 16.0
+}
+
+#[test]
+fn contact_begins_at_the_sum_of_both_offsets() {
+    // A rod of 6 mm on a plate that stands proud by half the scene's radius of 2 mm, by nothing, and by 4 mm. Contact yields
+    // to a weight by m g/k with k of at least four m/h²: a quarter of g h², 0.17 mm.
+    for (plate, exact) in [(None, 7e-3), (Some(0.0), 6e-3), (Some(4e-3), 10e-3)] {
+        let found = resting_height(plate);
+        assert!(found < exact && exact - found < 0.25 * 9.81 / 120.0_f64.powi(2), "{found} against {exact}");
+    }
+}
+
+#[test]
+fn a_pulled_knot_keeps_its_strands_in_order() {
+    // A closed trefoil that shrinks by its own stretch: its writhe stays that of a trefoil of the same hand.
+    let mesh = littoral_geom::shapes::trefoil(0.3, 120);
+    let hand = littoral_geom::shapes::writhe(&mesh.vertices, true).signum();
+    for iterations in [1, 5] {
+        let mut s = scene(iterations);
+        s.gravity = Vec3::ZERO;
+        let material = RodMaterial { radius: 5e-3, ..RodMaterial::default() };
+        s.add_rod(Placement { spin: 3.0 * Vec3::Z, ..named("knot") }, mesh.clone(), material);
+        let mut sim = s.build().unwrap();
+        let passed: u32 = (0..120).map(|_| sim.step(1.0 / 60.0).rods.unwrap().passed).sum();
+        let writhe = littoral_geom::shapes::writhe(&sim.state().x, true);
+        assert_eq!(passed, 0);
+        // Three crossings of one sign from most directions, whatever its shape.
+        assert!(writhe * hand > 2.0, "{writhe}");
+    }
+}
