@@ -278,6 +278,8 @@ mod tests {
     #[test]
     fn rods_are_lines_in_every_format() {
         let (mut topology, frame) = sample();
+        // In place of the sheet: a reader drops lines that are sides of triangles.
+        topology.triangles.truncate(4);
         topology.edges = vec![[4, 5], [5, 6], [4, 6]];
         let mesh = FrameMesh::of(&topology, &frame);
         let obj = String::from_utf8(mesh.to_bytes(MeshFormat::Obj)).unwrap();
