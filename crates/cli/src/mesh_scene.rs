@@ -67,10 +67,7 @@ fn scene_text(
     let table = match kind {
         MeshKind::Cloth => "cloth",
         MeshKind::Soft => "soft",
-        MeshKind::Rigid => {
-            let text = "rigid bodies are not available in this version; try --as soft with --set soft.0.material=\"rubber\"";
-            return Err(Failure::Input(text.into()));
-        }
+        MeshKind::Rigid => "rigid",
     };
     let Aabb { min, .. } = report.bounds;
     let (center, size) = (report.bounds.center(), report.bounds.extent());

@@ -87,7 +87,7 @@ impl Session {
         report.phases_s.referee = verdict.seconds;
         folder.write_scene(&scene.toml)?;
         folder.write_topology(&scene.sim)?;
-        folder.write_frame(0, scene.sim.state(), present(&scene).as_deref())?;
+        folder.write_frame(0, &scene.sim, present(&scene).as_deref())?;
         let stats = StatsWriter::open(&folder.stats_path(), None)?;
         let mut session = Session {
             fingerprint: fingerprint(&scene.sim),
@@ -281,7 +281,7 @@ impl Session {
     /// A frame and all that follows it: the table, the report, and a checkpoint if the last one is old.
     fn write_frame(&mut self, frame: u64) -> Result<(), Failure> {
         let began = Instant::now();
-        self.folder.write_frame(frame, self.scene.sim.state(), present(&self.scene).as_deref())?;
+        self.folder.write_frame(frame, &self.scene.sim, present(&self.scene).as_deref())?;
         self.stats.flush()?;
         self.report.phases_s.write += began.elapsed().as_secs_f64();
         if self.saved.elapsed() >= CHECKPOINT_EVERY {
@@ -362,6 +362,6 @@ fn counts_of(scene: &LoadedScene) -> Counts {
         tets: sim.tets().len(),
         rod_segments: sim.rod_segments().len(),
         particles: sim.particles().len(),
-        ..Counts::default()
+        bodies: sim.poses().len(),
     }
 }

@@ -91,7 +91,14 @@ fn main() {
                     let mut broad_phase = BroadPhase::new(&surface, n);
                     for (call, x) in [&x, &moved, &x].into_iter().enumerate() {
                         let boxes: Vec<Aabb> = x.iter().map(|&p| Aabb::point(p).inflated(0.1 * h)).collect();
-                        let query = Query { x, boxes: &boxes, reach: &reach, offset: 0.0, active: &active };
+                        let query = Query {
+                            x,
+                            boxes: &boxes,
+                            reach: &reach,
+                            offset: 0.0,
+                            active: &active,
+                            rigid: &[],
+                        };
                         let (wall, cpu) = time(|| broad_phase.detect(&surface, &query, &mut vt, &mut ee));
                         keep(call.min(1), wall);
                         keep(2, if call == 0 { f64::INFINITY } else { cpu });

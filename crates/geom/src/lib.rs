@@ -8,6 +8,7 @@ pub mod distance;
 pub mod inside;
 pub mod math;
 pub mod mesh;
+pub mod moments;
 pub mod near;
 pub mod pairs;
 pub mod particle_grid;

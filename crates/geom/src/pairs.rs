@@ -1,7 +1,7 @@
 //! The near pairs of a surface: every vertex–triangle and edge–edge pair that could touch before the next detection.
 //!
 //! The list is complete by construction: a pair is left out only because it shares a point, because nobody in it is
-//! simulated, because its boxes are disjoint, or because its gap exceeds what its points can cover. There is no
+//! simulated, because both belong to the same rigid body, because its boxes are disjoint, or because its gap exceeds what its points can cover. There is no
 //! neighbourhood filter, no feasible-region filter, no limit on the number of pairs.
 
 use crate::bvh::{Bound, Bvh, DIAGONALS, NodePair};
@@ -47,6 +47,20 @@ pub struct Query<'q> {
     pub offset: f64,
     /// Per point: belongs to something that is simulated; pairs without an active point are not listed (n).
     pub active: &'q [bool],
+    /// Per point: the rigid body it belongs to, or `u32::MAX`; pairs inside one body are not listed (n, or empty
+    /// without bodies).
+    pub rigid: &'q [u32],
+}
+
+impl Query<'_> {
+    /// True for two points of one rigid body. All points of a primitive belong to the same.
+    #[inline]
+    fn is_rigid(&self, a: u32, b: u32) -> bool {
+        match self.rigid.get(a as usize) {
+            Some(&body) => body != u32::MAX && body == self.rigid[b as usize],
+            None => false,
+        }
+    }
 }
 
 /// Parallel tasks per kind of pair. Enough to keep tens of threads busy to the end; each costs about 1 µs.
@@ -111,6 +125,7 @@ impl BroadPhase {
     /// Lists a pair if and only if
     /// - its primitives have no common point,
     /// - at least one of its points is active,
+    /// - its primitives do not belong to the same rigid body,
     /// - the hull boxes of its points' boxes overlap,
     /// - gap ≤ largest reach of a's points + largest reach of b's points + offset.
     ///
@@ -295,7 +310,7 @@ pub fn detect_brute_force(surface: &Surface, query: &Query, vt: &mut Vec<Pair>, 
 #[inline]
 fn vertex_triangle_pair(surface: &Surface, q: &Query, v: u32, t: u32) -> Option<Pair> {
     let triangle = surface.triangles[t as usize];
-    if triangle.contains(&v) {
+    if triangle.contains(&v) || q.is_rigid(v, triangle[0]) {
         return None;
     }
     let (p, x) = (q.x[v as usize], triangle.map(|i| q.x[i as usize]));
@@ -316,7 +331,7 @@ fn vertex_triangle_pair(surface: &Surface, q: &Query, v: u32, t: u32) -> Option<
 #[inline]
 fn edge_edge_pair(surface: &Surface, q: &Query, a: u32, b: u32) -> Option<Pair> {
     let (ea, eb) = (surface.edges[a as usize], surface.edges[b as usize]);
-    if eb.contains(&ea[0]) || eb.contains(&ea[1]) {
+    if eb.contains(&ea[0]) || eb.contains(&ea[1]) || q.is_rigid(ea[0], eb[0]) {
         return None;
     }
     let [a0, a1] = ea.map(|i| q.x[i as usize]);
@@ -370,7 +385,7 @@ fn gap_and_normal(difference: Vec3, crossing: Option<([Vec3; 4], Vec3, Vec3)>) -
 /// True only if the pair of these edges is not listed: they share a point, or their lines are too far apart.
 #[inline]
 fn edges_surely_apart(q: &Query, a: [u32; 2], b: [u32; 2]) -> bool {
-    if b.contains(&a[0]) || b.contains(&a[1]) {
+    if b.contains(&a[0]) || b.contains(&a[1]) || q.is_rigid(a[0], b[0]) {
         return true;
     }
     let ([a0, a1], [b0, b1]) = (a.map(|p| q.x[p as usize]), b.map(|p| q.x[p as usize]));
@@ -381,7 +396,7 @@ fn edges_surely_apart(q: &Query, a: [u32; 2], b: [u32; 2]) -> bool {
 /// the triangle's plane.
 #[inline]
 fn vertex_surely_off(q: &Query, v: u32, t: [u32; 3]) -> bool {
-    if t.contains(&v) {
+    if t.contains(&v) || q.is_rigid(v, t[0]) {
         return true;
     }
     let (p, [a, b, c]) = (q.x[v as usize], t.map(|p| q.x[p as usize]));

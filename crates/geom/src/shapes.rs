@@ -15,7 +15,7 @@ mod solid;
 #[cfg(test)]
 mod tests;
 
-pub use closed::{capsule, cuboid, cylinder, ellipsoid, gear, prism, sphere, torus};
+pub use closed::{capsule, cuboid, cylinder, ellipsoid, gear, prism, sphere, torus, wedge};
 pub use figure::figure;
 pub use lines::{bridge, circle, helix, linking, net, overhand, segment_line, trefoil, writhe};
 pub use sheets::{belt, bowl, cup, grid, plane, strip_spiral, tank, triangle_grid, tube};

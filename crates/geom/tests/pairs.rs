@@ -22,6 +22,7 @@ impl Scene {
             reach: &self.reach,
             offset: self.offset,
             active: &self.active,
+            rigid: &[],
         }
     }
 

@@ -10,7 +10,7 @@ use crate::npz::{Npz, NpzError, NpzWriter};
 use crate::report::Report;
 use crate::whole_file::{FileError, write_whole};
 use littoral_geom::math::Vec3;
-use littoral_sim::model::{ObjectKind, Snapshot};
+use littoral_sim::model::ObjectKind;
 use littoral_sim::simulation::Simulation;
 use std::fs;
 use std::io::ErrorKind;
@@ -48,7 +48,7 @@ pub struct Topology {
 pub struct ObjectRange {
     /// Name, unique in the scene.
     pub name: String,
-    /// `cloth`, `soft`, `rod`, `collider`, `fluid`.
+    /// `cloth`, `soft`, `rod`, `rigid`, `collider`, `fluid`.
     pub kind: String,
     /// First point index.
     pub first: u32,
@@ -255,14 +255,19 @@ impl RunFolder {
     pub fn write_frame(
         &self,
         frame: u64,
-        state: &Snapshot,
+        sim: &Simulation,
         present: Option<&[bool]>,
     ) -> Result<(), FolderError> {
         let mut npz = NpzWriter::new();
+        let (state, poses) = (sim.state(), sim.poses());
+        // Centre of mass, then the rotation from the start: a point stands at c + R (x0 − c0).
+        let numbers: Vec<f64> = (poses.iter())
+            .flat_map(|p| p.center.to_array().into_iter().chain(p.rotation.to_array()))
+            .collect();
         npz.points("x", &state.x).points("v", &state.v).f64("time", &[], &[state.time]).f64(
             "pose",
-            &[0, 7],
-            &[],
+            &[poses.len(), 7],
+            &numbers,
         );
         if let Some(present) = present {
             npz.flags("present", present);
@@ -343,6 +348,7 @@ pub fn kind_name(kind: ObjectKind) -> &'static str {
         ObjectKind::Cloth => "cloth",
         ObjectKind::Soft => "soft",
         ObjectKind::Rod => "rod",
+        ObjectKind::Rigid => "rigid",
         ObjectKind::Collider => "collider",
         ObjectKind::Fluid => "fluid",
     }
@@ -383,8 +389,8 @@ mod tests {
         let folder = RunFolder::create(&root).unwrap();
         let sim = one_triangle();
         folder.write_topology(&sim).unwrap();
-        folder.write_frame(0, sim.state(), None).unwrap();
-        folder.write_frame(12, sim.state(), Some(&[true, false])).unwrap();
+        folder.write_frame(0, &sim, None).unwrap();
+        folder.write_frame(12, &sim, Some(&[true, false])).unwrap();
         let topology = folder.read_topology().unwrap();
         assert_eq!(topology.triangles, [[0, 1, 2]]);
         assert_eq!(topology.x0, sim.state().x);

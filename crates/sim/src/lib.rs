@@ -15,6 +15,7 @@ pub mod safe;
 pub mod fluid;
 pub mod potential;
 
+pub mod body;
 pub mod chamber;
 pub mod elastic;
 pub mod kinematic;

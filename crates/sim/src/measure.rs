@@ -8,7 +8,7 @@ mod rod;
 
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
-use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::math::{Aabb, Quat, Vec3};
 use littoral_geom::mesh::{enclosed_volume, tet_volume, triangle_area, unique_edges};
 
 /// A coordinate axis.
@@ -41,7 +41,7 @@ pub enum Measure {
     Min(Axis),
     /// Largest coordinate of a vertex [m].
     Max(Axis),
-    /// Coordinate of the centre [m]: of the volume of a soft body, of the area of a surface.
+    /// Coordinate of the centre [m]: of the volume of a soft body, of the area of a surface, of the mass of a rigid body.
     Center(Axis),
     /// Standard deviation of a coordinate of the vertices [m]: of a uniform ellipse, half its semi-axis; of a uniform rod,
     /// its length over √12.
@@ -72,6 +72,10 @@ pub enum Measure {
     Tension,
     /// Largest distance so far of a prescribed vertex from where it should be [m].
     LagMax,
+    /// Angle by which a rigid body is turned from its start [rad], in [0, π]. NaN for anything else.
+    Angle,
+    /// Kinetic energy [J]; of a soft thing ½ Σ m v². NaN for a collider.
+    KineticEnergy,
 }
 
 /// Measures an object of the simulation. An object without vertices has NaN.
@@ -116,7 +120,7 @@ pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: 
             ObjectKind::Fluid => points.len() as f64 * sim.spacing().map_or(f64::NAN, |dx| dx.powi(3)),
             ObjectKind::Soft => volume(sim, object, &sim.state().x),
             ObjectKind::Rod => f64::NAN,
-            ObjectKind::Cloth | ObjectKind::Collider => enclosed(sim, object),
+            ObjectKind::Cloth | ObjectKind::Rigid | ObjectKind::Collider => enclosed(sim, object),
         },
         Measure::Level => match (object.kind, sim.spacing()) {
             (ObjectKind::Fluid, Some(dx)) => fluid::level(&x.collect::<Vec<_>>(), dx),
@@ -127,11 +131,24 @@ pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: 
             index.and_then(|i| sim.pressure(i)).unwrap_or(f64::NAN)
         }
         Measure::Length | Measure::Sag | Measure::Tension => rod::measure(sim, object, what),
+        Measure::Angle => sim.body(object).map_or(f64::NAN, |(_, s)| turned(s.pose.rotation)),
+        Measure::KineticEnergy => match object.kind {
+            ObjectKind::Rigid => sim.body(object).map_or(f64::NAN, |(body, state)| body.kinetic(&state)),
+            ObjectKind::Collider => f64::NAN,
+            ObjectKind::Cloth | ObjectKind::Soft | ObjectKind::Rod | ObjectKind::Fluid => {
+                points.iter().map(|&p| 0.5 * sim.mass()[p] * sim.state().v[p].length_squared()).sum()
+            }
+        },
         Measure::LagMax => {
             let index = sim.objects().iter().position(|o| o.name == object.name);
             index.and_then(|i| sim.state().lag_max.get(i)).copied().unwrap_or(0.0)
         }
     }
+}
+
+/// Angle of a rotation [rad], in [0, π].
+fn turned(rotation: Quat) -> f64 {
+    2.0 * rotation.xyz().length().atan2(rotation.w.abs())
 }
 
 /// Elements of an object: all of their corners are its points, so the first tells.
@@ -175,6 +192,7 @@ fn center(sim: &Simulation, object: &Object) -> Vec3 {
             let corners = at(x, t);
             add(tet_volume(corners), corners.iter().sum::<Vec3>() / 4.0);
         }),
+        ObjectKind::Rigid => return sim.body(object).map_or(Vec3::NAN, |(_, state)| state.pose.center),
         ObjectKind::Cloth | ObjectKind::Collider => elements(sim.triangles(), object).for_each(|t| {
             let corners = at(x, t);
             add(triangle_area(corners), corners.iter().sum::<Vec3>() / 3.0);

@@ -11,6 +11,8 @@ pub enum ObjectKind {
     Soft,
     /// Lines of segments that stretch, bend and twist.
     Rod,
+    /// Triangles that move as one, with a mass.
+    Rigid,
     /// Prescribed triangles.
     Collider,
     /// Particles of a fluid.

@@ -1,5 +1,6 @@
 //! A system and its state, ready to step: what the command line, the tests and later the bindings hold.
 
+use crate::body::{BodyState, Pose, RigidBody};
 use crate::model::{Object, Snapshot};
 use crate::report::{OffPair, RodReport, StepReport, Verdict};
 use crate::rod::Rods;
@@ -140,6 +141,19 @@ impl Simulation {
     /// Positions, velocities, time.
     pub fn state(&self) -> &Snapshot {
         &self.state
+    }
+
+    /// The rigid body that an object is, and its state; `None` for any other object.
+    pub fn body(&self, object: &Object) -> Option<(&RigidBody, BodyState)> {
+        let bodies = &self.system.bodies;
+        let (b, _) = bodies.at(object.first as usize)?;
+        Some((&bodies.list[b], bodies.state(&self.state.memory, b)))
+    }
+
+    /// Poses of the rigid bodies in the order of their objects: centre of mass [m], rotation from the start.
+    pub fn poses(&self) -> Vec<Pose> {
+        let bodies = &self.system.bodies;
+        (0..bodies.list.len()).map(|b| bodies.state(&self.state.memory, b).pose).collect()
     }
 
     /// The range of fluid particles among the points; empty without fluid. They come last.

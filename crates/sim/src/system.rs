@@ -1,5 +1,6 @@
 //! Everything that is fixed during a run: what a step reads besides the state.
 
+use crate::body::{Bodies, NO_BODY};
 use crate::chamber::Chamber;
 use crate::contact::ContactModel;
 use crate::elastic::Elastic;
@@ -23,7 +24,7 @@ pub struct System {
     pub elastic: Elastic,
     /// Contact forces.
     pub contact: ContactModel,
-    /// Mass (n) [kg]; 0 for colliders.
+    /// Mass (n) [kg]; 0 for colliders, and for points of rigid bodies, whose mass is the body's.
     pub mass: Vec<f64>,
     /// Points by colour: no element joins two points of one colour. Collider points have none.
     pub colors: Vec<Vec<u32>>,
@@ -35,6 +36,8 @@ pub struct System {
     pub prescribed: Vec<PrescribedSet>,
     /// Rigid group of each point for the truncation, or `truncation::NO_GROUP`.
     pub groups: Vec<u32>,
+    /// The rigid bodies.
+    pub bodies: Bodies,
     /// The fluids, if there are any.
     pub fluid: Option<FluidSystem>,
     /// The rods, if there are any. Their groups are the last colours.
@@ -61,5 +64,11 @@ impl System {
         self.chambers.iter_mut().for_each(|c| c.set_time(state.time + h));
         self.plastic.recall(&mut self.elastic, &state.memory);
         self.elastic.lag(&state.x, h);
+    }
+
+    /// True for a point that forces move: of a mass of its own, or of a rigid body.
+    #[inline]
+    pub fn moves(&self, v: usize) -> bool {
+        self.mass[v] > 0.0 || self.bodies.of_point[v] != NO_BODY
     }
 }

@@ -96,7 +96,7 @@ fn wanted_frames(folder: &RunFolder, args: &RenderArgs) -> Result<Vec<u64>, Fail
 
 fn objects_of(topology: &Topology) -> Vec<Object<'_>> {
     let kind = |name: &str| match name {
-        "soft" => Kind::Soft,
+        "soft" | "rigid" => Kind::Soft,
         "collider" => Kind::Collider,
         "rod" => Kind::Rope,
         "fluid" => Kind::Fluid,

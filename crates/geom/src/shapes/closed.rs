@@ -114,6 +114,19 @@ fn even_angles(count: u32) -> Vec<f64> {
     (0..count).map(|i| TAU * i as f64 / count as f64).collect()
 }
 
+/// A stone of an arch about y, its middle above the centre of the arch: the sector of `angle` [rad] between two radii,
+/// less half a `gap` on either side, so that neighbouring stones face each other in parallel that far apart. Its faces
+/// are flat: the vertices are at the radii.
+pub fn wedge(inner: f64, outer: f64, angle: f64, gap: f64, depth: f64) -> TriMesh {
+    let (sin, cos) = (0.5 * angle).sin_cos();
+    let mut mesh = cuboid([2.0; 3], [1; 3]);
+    for p in &mut mesh.vertices {
+        let (side, r) = (p.x, if p.z > 0.0 { outer } else { inner });
+        *p = Vec3::new(side * (r * sin - 0.5 * gap * cos), 0.5 * depth * p.y, r * cos + 0.5 * gap * sin);
+    }
+    mesh
+}
+
 /// A capsule about z: a straight part of `height` [m] between two half spheres of `radius`, so `height + 2
 /// radius` long.
 pub fn capsule(radius: f64, height: f64, segments: u32) -> TriMesh {

@@ -100,6 +100,9 @@ fn polygonal_bodies_have_their_exact_volume() {
     for sides in [3, 4, 7, 32] {
         check_closed("prism", &prism(sides, 0.3, 0.2), 2, polygon(sides, 0.3) * 0.2, EXACT);
     }
+    // Between the chords of two concentric polygons.
+    let sector = |r: f64| 0.5 * r * r * 0.4_f64.sin();
+    check_closed("wedge", &wedge(1.0, 1.3, 0.4, 0.0, 0.2), 2, (sector(1.3) - sector(1.0)) * 0.2, EXACT);
     for teeth in [3, 5, 12] {
         // Corners per tooth: root −¼, tip −0.15, tip 0.15, root ¼ of the pitch; the shoelace over the
         // outline.

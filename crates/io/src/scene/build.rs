@@ -75,6 +75,7 @@ impl Build<'_> {
         self.add_cloths(&mut builder, &mut named, &mut warnings)?;
         self.add_softs(&mut builder, &mut named, &mut warnings)?;
         self.add_rods(&mut builder, &mut named, &mut warnings)?;
+        self.add_rigids(&mut builder, &mut named, &mut warnings)?;
         self.add_colliders(&mut builder, &mut named, &mut warnings)?;
         builder.fluid = self.fluid_settings();
         builder.sinks = self.sinks();
@@ -382,7 +383,7 @@ impl Build<'_> {
         }
     }
 
-    fn mesh_error(&self, path: &str, mesh: &Mesh, message: &str) -> SceneFileError {
+    pub(super) fn mesh_error(&self, path: &str, mesh: &Mesh, message: &str) -> SceneFileError {
         self.document.error_at(&format!("{path}.mesh.{}", mesh.key()), message, None)
     }
 

@@ -14,28 +14,6 @@ const VERTICES_MAX: f64 = 2e7;
 
 pub(super) type Checked = Result<(), SceneFileError>;
 
-/// Tables that a later version reads.
-const LATER: [&str; 1] = ["rigid"];
-
-/// Refuses what this version does not simulate, before decoding would call it unknown.
-pub(crate) fn availability(document: &Document) -> Checked {
-    for kind in LATER {
-        if let Some(node) = document.root.get(kind) {
-            let place = match &node.value {
-                super::document::Value::Array(items) => items.first().map_or(node.span, |n| n.span),
-                _ => node.span,
-            };
-            let message = format!("[[{kind}]] is not available in this version");
-            return Err(document.error(
-                place,
-                &message,
-                Some("available: [[cloth]], [[soft]], [[rod]], [[collider]], [[fluid]]"),
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Checks a decoded scene.
 pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     let check = Check { document };
@@ -79,6 +57,12 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
         check.pins(&path, &o.pin)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
     }
+    for (i, o) in scene.rigid.iter().enumerate() {
+        let path = format!("rigid.{i}");
+        check.mesh(&format!("{path}.mesh"), &o.mesh)?;
+        check.rotation(&format!("{path}.rotation"), &o.rotation)?;
+        vertices += o.mesh.vertex_estimate() * count(&o.copies);
+    }
     for (i, o) in scene.collider.iter().enumerate() {
         let path = format!("collider.{i}");
         check.mesh(&format!("{path}.mesh"), &o.mesh)?;
@@ -120,11 +104,13 @@ pub(crate) fn objects(scene: &Scene) -> Vec<(String, String, &Option<Copies>)> {
     let cloth = scene.cloth.iter().enumerate().map(|(i, o)| ("cloth", i, &o.name, &o.copies));
     let soft = scene.soft.iter().enumerate().map(|(i, o)| ("soft", i, &o.name, &o.copies));
     let rod = scene.rod.iter().enumerate().map(|(i, o)| ("rod", i, &o.name, &o.copies));
+    let rigid = scene.rigid.iter().enumerate().map(|(i, o)| ("rigid", i, &o.name, &o.copies));
     let collider = scene.collider.iter().enumerate().map(|(i, o)| ("collider", i, &o.name, &o.copies));
     let fluid = scene.fluid.iter().enumerate().map(|(i, o)| ("fluid", i, &o.name, &None));
     cloth
         .chain(soft)
         .chain(rod)
+        .chain(rigid)
         .chain(collider)
         .chain(fluid)
         .map(|(kind, i, name, copies)| (format!("{kind}.{i}"), object_name(kind, i, name), copies))
@@ -169,6 +155,7 @@ impl Check<'_> {
         match mesh {
             Mesh::File(file) if file.is_empty() => self.fail(&path, "expected the path of a mesh file", None),
             Mesh::Torus(t) if t.minor >= t.major => self.below(&path, ("minor", t.minor), ("major", t.major)),
+            Mesh::Wedge(w) if w.inner >= w.outer => self.below(&path, ("inner", w.inner), ("outer", w.outer)),
             Mesh::Gear(g) if g.root >= g.outer => self.below(&path, ("root", g.root), ("outer", g.outer)),
             Mesh::Bowl(b) if b.thickness >= b.radius => {
                 self.below(&path, ("thickness", b.thickness), ("radius", b.radius))

@@ -44,6 +44,10 @@ pub(crate) fn filled(scene: &Scene, base: &Path) -> Scene {
         }
         o.pin.iter_mut().for_each(|p| absolute_sequence(&mut p.motion, base));
     }
+    for (i, o) in out.rigid.iter_mut().enumerate() {
+        o.name = object_name("rigid", i, &o.name);
+        absolute(&mut o.mesh, base);
+    }
     for (i, o) in out.collider.iter_mut().enumerate() {
         o.name = object_name("collider", i, &o.name);
         absolute(&mut o.mesh, base);

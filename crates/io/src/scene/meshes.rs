@@ -105,6 +105,9 @@ impl Maker<'_> {
             Mesh::Capsule(c) => shapes::capsule(m(c.radius), m(c.height), c.segments),
             Mesh::Figure(f) => shapes::figure(m(f.height), f.segments),
             Mesh::Torus(t) => shapes::torus(m(t.major), m(t.minor), t.segments[0], t.segments[1]),
+            Mesh::Wedge(w) => {
+                shapes::wedge(m(w.inner), m(w.outer), w.angle_deg.to_radians(), m(w.gap), m(w.depth))
+            }
             Mesh::Gear(g) => shapes::gear(m(g.outer), m(g.root), g.teeth, m(g.height), g.layers),
             Mesh::Spiral(s) => shapes::strip_spiral(m(s.length), m(s.width), m(s.inner), m(s.pitch), s.cells),
             Mesh::Belt(b) => shapes::belt(m(b.radii[0]), m(b.radii[1]), m(b.distance), m(b.width), b.cells),

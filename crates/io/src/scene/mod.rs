@@ -21,6 +21,7 @@ mod meshes;
 mod nearest;
 mod pace;
 mod ranges;
+mod rigid;
 mod rods;
 mod shipped;
 pub mod spec;
@@ -28,6 +29,7 @@ pub mod spec_fluid;
 pub mod spec_join;
 pub mod spec_mesh;
 pub mod spec_motion;
+pub mod spec_rigid;
 pub mod spec_rod;
 
 #[cfg(test)]
@@ -126,7 +128,6 @@ impl SceneFile {
     fn from_text(label: &str, text: &str, base: &Path, sets: &[String]) -> Result<SceneFile, SceneFileError> {
         let mut document = Document::parse(label, text)?;
         sets.iter().try_for_each(|set| document.set(set))?;
-        check::availability(&document)?;
         spec_fluid::spell_out(&mut document.root);
         let schema = schema();
         let scene = Scene::deserialize(&document.root).map_err(|e| {

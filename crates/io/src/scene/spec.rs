@@ -8,6 +8,7 @@ use super::spec_fluid::{Fluid, Sink};
 use super::spec_join::{Attach, Pair, Pressure};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
+use super::spec_rigid::Rigid;
 use super::spec_rod::Rod;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -48,6 +49,9 @@ pub struct Scene {
     /// Ropes, wires, cords and nets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rod: Vec<Rod>,
+    /// Surfaces that move as one, with a mass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rigid: Vec<Rigid>,
     /// Surfaces that stand still or move as prescribed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collider: Vec<Collider>,
@@ -84,6 +88,7 @@ impl Default for Scene {
             cloth: Vec::new(),
             soft: Vec::new(),
             rod: Vec::new(),
+            rigid: Vec::new(),
             collider: Vec::new(),
             fluid: Vec::new(),
             sink: Vec::new(),
@@ -588,7 +593,7 @@ pub enum MeasureName {
     MaxY,
     /// Largest z [length].
     MaxZ,
-    /// x of the centre of the area (cloth, colliders) or the volume (soft bodies, fluids) [length].
+    /// x of the centre of the area (cloth, colliders), the volume (soft bodies, fluids) or the mass (rigid bodies) [length].
     CenterX,
     /// y of the centre [length].
     CenterY,
@@ -614,6 +619,10 @@ pub enum MeasureName {
     Pressure,
     /// Largest distance so far between a prescribed vertex and where it should be [length].
     LagMax,
+    /// Angle by which a rigid body is turned from its start [°], from 0 to 180.
+    AngleDeg,
+    /// Kinetic energy [J].
+    KineticEnergy,
     /// Largest x that a fluid reaches: that of a particle and half a spacing [length].
     FrontX,
     /// Largest y that a fluid reaches [length].

@@ -31,6 +31,8 @@ pub enum Mesh {
     Figure(Figure),
     /// A horizontal ring.
     Torus(Torus),
+    /// A stone of an upright arch (along the file's x and z for z up), above the centre of the arch.
+    Wedge(Wedge),
     /// A vertical gear with trapezoidal teeth.
     Gear(Gear),
     /// A rolled-up strip, its axis horizontal (along the file's y for z up, along −z for y up).
@@ -209,6 +211,33 @@ impl Default for Figure {
     }
 }
 
+/// A stone of an upright arch: with k stones turned on by `angle_deg` each about its origin, an arch of k times that angle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wedge {
+    /// Radius of the inside of the arch [length], below `outer`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub inner: f64,
+    /// Radius of the outside of the arch [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub outer: f64,
+    /// Angle of the arch that a stone takes, with its gap [°].
+    #[schemars(range(min = 0.01, max = 120))]
+    pub angle_deg: f64,
+    /// Gap between the faces of two neighbours [length].
+    #[schemars(range(min = 0))]
+    pub gap: f64,
+    /// Depth of the arch [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub depth: f64,
+}
+
+impl Default for Wedge {
+    fn default() -> Self {
+        Wedge { inner: 1.0, outer: 1.2, angle_deg: 7.2, gap: 0.002, depth: 0.3 }
+    }
+}
+
 /// A horizontal ring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -365,6 +394,7 @@ impl Mesh {
             Mesh::Capsule(_) => "capsule",
             Mesh::Figure(_) => "figure",
             Mesh::Torus(_) => "torus",
+            Mesh::Wedge(_) => "wedge",
             Mesh::Gear(_) => "gear",
             Mesh::Spiral(_) => "spiral",
             Mesh::Belt(_) => "belt",
@@ -391,6 +421,7 @@ impl Mesh {
             Mesh::Capsule(c) => product([c.segments, 5 * c.segments]),
             Mesh::Figure(f) => product([9 * f.segments, f.segments]),
             Mesh::Torus(t) => product(t.segments),
+            Mesh::Wedge(_) => 8.0,
             Mesh::Gear(g) => product([4 * g.teeth, g.teeth + g.layers]),
             Mesh::Spiral(s) => product(s.cells),
             Mesh::Belt(b) => product(b.cells),

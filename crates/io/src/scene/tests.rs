@@ -72,7 +72,6 @@ fn every_mistake_is_shown_where_it_was_made() {
         ("cloth = 3", 1, "3", "expected an array", ""),
         ("[solver]\nmethod = \"neuton\"", 2, "\"neuton\"", "unknown name", "newton"),
         ("[solver]\nstep = \"soon\"", 2, "\"soon\"", "a number of seconds or \"auto\"", ""),
-        ("[[rigid]]\nname = \"r\"", 1, "[[rigid]]", "[[rigid]] is not available", "[[cloth]]"),
         ("[solver]\nsplitting = \"joint\"", 2, "\"joint\"", "this splitting is not available yet", "proxy"),
         ("[solver]\nvolume_error = 0.5", 2, "0.5", "above 0 and below 0.5", ""),
         ("[solver]\ncourant = 0", 2, "0", "courant must be", ""),

@@ -148,8 +148,14 @@ fn tied_ranges(contact: &ContactModel) -> Vec<(u32, u32, f64)> {
 fn own_ranges(contact: &ContactModel, geometry: &Geometry) -> Vec<f64> {
     let (x, radius) = (&contact.rest, contact.radius);
     let boxes: Vec<Aabb> = x.iter().map(|&p| Aabb::point(p).inflated(0.5 * radius)).collect();
-    let query =
-        Query { x, boxes: &boxes, reach: &vec![0.0; x.len()], offset: radius, active: &geometry.active };
+    let query = Query {
+        x,
+        boxes: &boxes,
+        reach: &vec![0.0; x.len()],
+        offset: radius,
+        active: &geometry.active,
+        rigid: &geometry.rigid,
+    };
     let (mut points, mut edges) = (Vec::new(), Vec::new());
     BroadPhase::new(&geometry.surface, x.len()).detect(&geometry.surface, &query, &mut points, &mut edges);
     let mut ranges = vec![radius; x.len()];

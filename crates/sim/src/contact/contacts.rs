@@ -99,6 +99,11 @@ impl Contacts {
         out.dedup();
     }
 
+    /// All contacts, in their order.
+    pub fn all(&self) -> &[Contact] {
+        &self.list
+    }
+
     /// The contact of this number.
     #[inline]
     pub fn get(&self, number: u32) -> &Contact {

@@ -11,6 +11,7 @@ mod element;
 pub mod lagged_friction;
 pub mod law;
 mod line;
+mod serve;
 pub mod wall;
 
 pub use contacts::Contacts;
@@ -78,6 +79,8 @@ pub struct ContactModel {
     line: Vec<bool>,
     /// First edge that belongs to no triangle: a segment of a rod.
     first_line: u32,
+    /// Points of rigid bodies; empty without bodies.
+    rigid: Vec<bool>,
     /// Contact of the particles, which are the last points.
     particles: ParticleContact,
 }
@@ -123,6 +126,8 @@ pub struct ContactPoints {
     pub rest: Vec<Vec3>,
     /// Contact offset of each object [m]; empty: half the contact radius for all.
     pub offsets: Vec<f64>,
+    /// Points of rigid bodies; empty without bodies.
+    pub rigid: Vec<bool>,
 }
 
 impl ContactModel {
@@ -177,6 +182,7 @@ impl ContactModel {
             mass: points.mass,
             elastic: points.elastic,
             rest: points.rest,
+            rigid: points.rigid,
             stiffness,
             radius,
             tied: Vec::new(),
@@ -291,6 +297,11 @@ impl ContactModel {
             if a.max(b) >= self.first_line && !(inner(c.s) && inner(c.t)) {
                 return self.classify_end(x, plane, (c.s, c.t), d);
             }
+            if self.meets_body(&[q[0], q[2]]) {
+                let serve = inner(c.s) && inner(c.t);
+                let serve = serve && self.serve_edges(x, [a, b], q, (d, [c.point_a, c.point_b]));
+                return (Kind::EdgeEdge, q, serve);
+            }
             let owned = inner(c.s)
                 && inner(c.t)
                 && self.owns_edge(x, (a, [q[0], q[1]]), (-d, c.point_a), true, &q[2..])
@@ -310,14 +321,22 @@ impl ContactModel {
             TriangleRegion::Edge(k) => {
                 let edge = self.triangle_edges[t as usize][k as usize];
                 let [e0, e1] = geometry.surface.edges[edge as usize];
-                let owned = self.owns_edge(x, (edge, [e0, e1]), (d, c.point), false, &[]);
+                let owned = if self.meets_body(&[v, e0]) {
+                    self.serves_edge(x, edge, (d, c.point))
+                } else {
+                    self.owns_edge(x, (edge, [e0, e1]), (d, c.point), false, &[])
+                };
                 (Kind::PointEdge, [v, e0, e1, v], owned)
             }
             TriangleRegion::Vertex(k) => {
                 let w = [t0, t1, t2][k as usize];
                 let (a, b) = (v.min(w), v.max(w));
                 // A point meets a point only where each lies in the other's cell.
-                let owned = self.owns_point(x, w, d) && self.owns_point(x, v, -d);
+                let owned = if self.meets_body(&[v, w]) {
+                    self.serves_point(x, w, d) && self.serves_point(x, v, -d)
+                } else {
+                    self.owns_point(x, w, d) && self.owns_point(x, v, -d)
+                };
                 (Kind::PointPoint, [a, b, a, a], owned)
             }
         }
@@ -409,6 +428,7 @@ impl ContactModel {
         // full radius if any of them says so.
         found.sort_unstable_by(|a, b| (a.0, a.1, !a.2).cmp(&(b.0, b.1, !b.2)).then(a.3.total_cmp(&b.3)));
         found.dedup_by_key(|c| (c.0, c.1));
+        self.drop_doubled(&mut found);
         out.list.clear();
         out.list.par_extend(
             found

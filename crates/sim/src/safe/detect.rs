@@ -27,6 +27,9 @@ pub struct Geometry {
     pub active: Vec<bool>,
     /// Bounding triangles of each prescribed component, for the frame test.
     pub collider_triangles: Vec<Vec<u32>>,
+    /// Rigid body of each point (n), or `u32::MAX`: pairs inside a body keep their distance by themselves, and are not
+    /// listed. Empty without bodies.
+    pub rigid: Vec<u32>,
     /// Number of fluid particles. They are the last points, and one component, which is marked as prescribed: it never
     /// has a frame.
     pub particles: usize,
@@ -177,6 +180,7 @@ impl Detector {
             reach: &self.reach,
             offset: prediction.contact_radius,
             active: &geometry.active,
+            rigid: &geometry.rigid,
         };
         self.broad.detect(&geometry.surface, &query, &mut self.point_triangle, &mut self.edge_edge);
         self.leave_out(geometry);

@@ -2,7 +2,8 @@
 
 use super::rods::RodRest;
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
-use super::{attach, content, liquids};
+use super::{attach, content, liquids, rigids};
+use crate::body::{BODY_COLOR, BODY_MEMORY, Bodies, BodyState, NO_BODY, RigidBody};
 use crate::chamber::{Chamber, Filling};
 use crate::contact::{ContactModel, ContactPoints, ParticleContact};
 use crate::elastic::{Elastic, ElasticTerms};
@@ -18,6 +19,7 @@ use crate::potential::{
 };
 use crate::rod::{Chain, ROD_COLOR};
 use crate::safe::Geometry;
+use crate::settings::{Method, SolverSettings, Truncation};
 use crate::simulation::Simulation;
 use crate::system::System;
 use crate::truncation::NO_GROUP;
@@ -40,6 +42,7 @@ pub(super) struct Assembly {
     pub(super) tets: Vec<[u32; 4]>,
     pub(super) terms: ElasticTerms,
     pub(super) prescribed: Vec<PrescribedSet>,
+    pub(super) bodies: Vec<(RigidBody, BodyState)>,
     pub(super) fluid: Option<FluidSystem>,
     pub(super) pairing: Pairing,
     pub(super) plastic: Plastic,
@@ -56,6 +59,9 @@ pub(super) struct Assembly {
     /// Contact offset of each object [m]; none where it is half the scene's radius.
     pub(super) offsets: Vec<Option<f64>>,
 }
+
+/// Step size where none is set [s].
+const DEFAULT_STEP: f64 = 1.0 / 240.0;
 
 pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
     check_settings(&scene)?;
@@ -78,6 +84,8 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         all.add_rod(&placement, first, mesh, material)?;
         all.finish_object(&placement, first)?;
     }
+    let free_fall = scene.gravity * scene.solver.step.unwrap_or(DEFAULT_STEP);
+    rigids::add(&mut all, &scene.rigids, friction, free_fall)?;
     for (placement, mesh, motion) in scene.colliders {
         let first = all.add_object(&placement, ObjectKind::Collider, &mesh.vertices, friction)?;
         all.add_collider(&placement, first, &mesh, motion)?;
@@ -88,15 +96,34 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
     if all.x.is_empty() {
         return Err(SceneError::Setting {
             key: "scene",
-            what: "holds no object: add a [[cloth]], [[soft]], [[rod]], [[collider]] or [[fluid]]".into(),
+            what: "holds no object: add a [[cloth]], [[soft]], [[rod]], [[rigid]], [[collider]] or [[fluid]]"
+                .into(),
         });
     }
     if all.x.len() >= (1 << 30) {
         return Err(SceneError::Setting { key: "scene", what: "holds more than 2^30 points".into() });
     }
     all.pairing = all.pairing(&scene.pairs)?;
+    if !scene.rigids.is_empty() {
+        check_rigid_settings(&scene.solver)?;
+    }
     let chambers = content::chambers(&all, &scene.solver)?;
     Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity, chambers))
+}
+
+/// What rigid bodies cannot be combined with.
+fn check_rigid_settings(solver: &SolverSettings) -> Result<(), SceneError> {
+    let wrong = |key: &'static str, what: &str| Err(SceneError::Setting { key, what: what.into() });
+    if solver.method == Method::Newton {
+        return wrong("solver.method", "\"newton\" does not move rigid bodies yet: use \"vbd\"");
+    }
+    if solver.truncation == Truncation::Ccd {
+        return wrong(
+            "solver.truncation",
+            "\"ccd\" knows straight ways only, rigid bodies go along curves: use \"planar\"",
+        );
+    }
+    Ok(())
 }
 
 fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
@@ -421,7 +448,9 @@ impl Assembly {
         let n = self.x.len();
         let active: Vec<bool> =
             self.object_of.iter().map(|&o| self.objects[o as usize].kind != ObjectKind::Collider).collect();
-        let mut geometry = self.geometry(active);
+        let (list, starts): (Vec<RigidBody>, Vec<BodyState>) = self.bodies.iter().cloned().unzip();
+        let mut bodies = Bodies::new(list, n);
+        let mut geometry = self.geometry(active, &bodies);
         let offset_of = |o: &Option<f64>| o.unwrap_or(0.5 * contact.radius);
         let offsets: Vec<f64> = match self.offsets.iter().any(Option::is_some) {
             true => self.offsets.iter().map(offset_of).collect(),
@@ -437,7 +466,10 @@ impl Assembly {
         let mut stencils = elastic.stencils();
         let first_particle = geometry.first_particle();
         let is_rod = |v: u32| self.objects[self.object_of[v as usize] as usize].kind == ObjectKind::Rod;
-        let simulated = |v: u32| geometry.active[v as usize] && (v as usize) < first_particle && !is_rod(v);
+        let of_body = |v: u32| bodies.of_point[v as usize] != NO_BODY;
+        let simulated = |v: u32| {
+            geometry.active[v as usize] && (v as usize) < first_particle && !is_rod(v) && !of_body(v)
+        };
         let mut colors: Vec<Vec<u32>> = color_points(n, stencils.iter().map(Vec::as_slice))
             .into_iter()
             .map(|c| c.into_iter().filter(|&v| simulated(v)).collect::<Vec<u32>>())
@@ -446,6 +478,9 @@ impl Assembly {
         elastic.arrange(colors.iter().flatten().copied());
         let mut color_of = vec![u32::MAX; n];
         color_of[first_particle..].fill(PARTICLE_COLOR);
+        for body in &bodies.list {
+            color_of[body.points()].fill(BODY_COLOR);
+        }
         for (k, color) in colors.iter().enumerate() {
             for &v in color {
                 color_of[v as usize] = k as u32;
@@ -483,10 +518,13 @@ impl Assembly {
         let points = ContactPoints {
             object: self.object_of,
             driven: groups.iter().map(|&g| g != NO_GROUP).collect(),
-            mass: self.mass.clone(),
+            mass: (0..n)
+                .map(|v| bodies.at(v).map_or(self.mass[v], |(b, r)| bodies.list[b].effective_mass(r)))
+                .collect(),
             elastic: (0..n).map(at_rest).collect(),
             rest: self.x.clone(),
             offsets,
+            rigid: if bodies.is_empty() { Vec::new() } else { (0..n as u32).map(of_body).collect() },
         };
         let friction = self.objects.iter().map(|o| o.friction).collect();
         let mut contact_model =
@@ -495,6 +533,11 @@ impl Assembly {
         let mut memory = vec![0.0; MEMORY * self.prescribed.len()];
         for (set, numbers) in self.prescribed.iter().zip(memory.chunks_exact_mut(MEMORY)) {
             set.start().write(numbers);
+        }
+        bodies.memory = memory.len();
+        memory.resize(memory.len() + BODY_MEMORY * bodies.list.len(), 0.0);
+        for (b, start) in starts.iter().enumerate() {
+            bodies.write(&mut memory, b, start);
         }
         let mut plastic = self.plastic;
         let mut fluid = self.fluid;
@@ -519,7 +562,7 @@ impl Assembly {
             x: self.x.clone(),
             v: self.v.clone(),
             // As if gravity had acted freely before the first step: the guess starts as free flight.
-            v_before: self.v.iter().map(|v| *v - gravity * solver.step.unwrap_or(1.0 / 240.0)).collect(),
+            v_before: self.v.iter().map(|v| *v - gravity * solver.step.unwrap_or(DEFAULT_STEP)).collect(),
             lag_max: vec![0.0; self.objects.len()],
             memory,
         };
@@ -534,6 +577,7 @@ impl Assembly {
             neighbours,
             prescribed: self.prescribed,
             groups,
+            bodies,
             fluid,
             chambers,
             plastic,
@@ -546,7 +590,7 @@ impl Assembly {
         Simulation::new(system, solver.clone(), state)
     }
 
-    fn geometry(&self, active: Vec<bool>) -> Geometry {
+    fn geometry(&self, active: Vec<bool>, bodies: &Bodies) -> Geometry {
         let n = self.x.len();
         let mut on_surface = vec![false; n];
         // Particles are points that collide with triangles.
@@ -568,9 +612,9 @@ impl Assembly {
         // A segment joins its ends like a triangle that has lost a corner.
         let mut joins = self.triangles.clone();
         joins.extend(self.segments.iter().map(|&[a, b]| [a, b, b]));
-        // A collider is one component, whatever its mesh: its points move as one.
+        // A collider or rigid body is one component, whatever its mesh: its points move as one.
         let mut label = connected_components(n, &joins, &self.tets);
-        for o in self.objects.iter().filter(|o| o.kind == ObjectKind::Collider) {
+        for o in self.objects.iter().filter(|o| matches!(o.kind, ObjectKind::Collider | ObjectKind::Rigid)) {
             label[o.range()].fill(o.first);
         }
         // All particles are one component, whatever their fluid: they have no frame of their own.
@@ -609,6 +653,7 @@ impl Assembly {
             prescribed,
             active,
             collider_triangles,
+            rigid: if bodies.is_empty() { Vec::new() } else { bodies.of_point.clone() },
             particles,
             pairing: self.pairing.clone(),
             particle_radius: self.fluid.as_ref().map_or(0.0, FluidSystem::stand_off),
@@ -618,7 +663,7 @@ impl Assembly {
     }
 }
 
-fn check_positive(placement: &Placement, what: &str, value: f64) -> Result<(), SceneError> {
+pub(super) fn check_positive(placement: &Placement, what: &str, value: f64) -> Result<(), SceneError> {
     if value > 0.0 && value.is_finite() {
         return Ok(());
     }
@@ -642,7 +687,7 @@ fn check_elastic(placement: &Placement, young: f64, poisson: f64, damping: f64) 
     Ok(())
 }
 
-fn check_indices<'a>(
+pub(super) fn check_indices<'a>(
     placement: &Placement,
     mut indices: impl Iterator<Item = &'a u32>,
     count: usize,

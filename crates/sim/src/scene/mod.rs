@@ -7,6 +7,7 @@ mod liquids;
 mod rods;
 
 pub use rods::{RodMaterial, RodRest};
+mod rigids;
 
 use crate::chamber::Filling;
 use crate::motion::Motion;
@@ -76,6 +77,23 @@ pub struct SoftMaterial {
     pub model: SolidModel,
     /// Von Mises stress σ_y beyond which it flows [Pa], > 0; `None` never.
     pub yield_stress: Option<f64>,
+}
+
+/// Material of a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RigidMaterial {
+    /// Mass per volume [kg/m³], > 0.
+    pub density: f64,
+    /// Thickness of a hollow body's wall [m], > 0, taken as thin and along the surface; `None` for a solid one, whose
+    /// surface must be closed.
+    pub shell: Option<f64>,
+}
+
+impl Default for RigidMaterial {
+    /// Solid wood.
+    fn default() -> Self {
+        RigidMaterial { density: 600.0, shell: None }
+    }
 }
 
 impl Default for ClothMaterial {
@@ -216,6 +234,7 @@ pub struct SceneBuilder {
     pub(crate) cloths: Vec<(Placement, TriMesh, ClothMaterial)>,
     pub(crate) softs: Vec<(Placement, TetMesh, SoftMaterial)>,
     pub(crate) rods: Vec<(Placement, LineMesh, RodMaterial)>,
+    pub(crate) rigids: Vec<(Placement, TriMesh, RigidMaterial)>,
     pub(crate) colliders: Vec<(Placement, TriMesh, Motion)>,
 }
 
@@ -234,6 +253,7 @@ impl SceneBuilder {
             cloths: Vec::new(),
             softs: Vec::new(),
             rods: Vec::new(),
+            rigids: Vec::new(),
             colliders: Vec::new(),
         }
     }
@@ -252,6 +272,11 @@ impl SceneBuilder {
     /// tied there as by a ball joint. A pin that holds both ends of a segment also holds its frame, and turns it with its motion.
     pub fn add_rod(&mut self, placement: Placement, mesh: LineMesh, material: RodMaterial) {
         self.rods.push((placement, mesh, material));
+    }
+
+    /// Adds a rigid body; its surface has outward normals.
+    pub fn add_rigid(&mut self, placement: Placement, mesh: TriMesh, material: RigidMaterial) {
+        self.rigids.push((placement, mesh, material));
     }
 
     /// Adds a collider, static or moving; its mesh may be open, non-manifold or self-crossing.
@@ -275,7 +300,7 @@ impl SceneBuilder {
 
     /// Checks the scene and turns it into a simulation at time 0.
     ///
-    /// Points are ordered cloths, soft bodies, rods, colliders, fluids, each in the order they were added.
+    /// Points are ordered cloths, soft bodies, rods, rigid bodies, colliders, fluids, each in the order they were added.
     pub fn build(self) -> Result<Simulation, SceneError> {
         build::build(self)
     }

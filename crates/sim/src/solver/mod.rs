@@ -2,6 +2,7 @@
 
 pub mod assembly;
 pub mod backing;
+pub mod bodies;
 pub mod chain;
 pub mod cholesky;
 pub mod coarse;

@@ -1,5 +1,6 @@
 //! Steps: one file per algorithm.
 
+mod bodies;
 mod fluid_phase;
 mod newton_ipc;
 mod vbd_dat;

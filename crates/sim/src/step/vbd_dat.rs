@@ -5,6 +5,7 @@
 //! are truncated (the plane of a pair may be anywhere between what its sides have used; see `truncation`). What is
 //! minimised, and why the guess and the rigid motions help: `docs/derivations/step.md`.
 
+use super::bodies::BodyPhase;
 use super::fluid_phase::{FluidPhase, Start};
 use crate::contact::{Contacts, Slip};
 use crate::kinematic::{MEMORY, Progress};
@@ -76,6 +77,7 @@ pub struct VbdDat {
     coarse: CoarseCorrection,
     fluid: Option<FluidPhase>,
     rods: RodDescent,
+    bodies: BodyPhase,
     trail: Vec<Vec<Vec3>>,
     work: Work,
 }
@@ -116,6 +118,17 @@ struct Work {
     before: [Vec<Vec3>; 2],
 }
 
+impl Work {
+    /// Puts point `i`, the `k`-th of those truncated last, in its place, and tells how far it may go next.
+    fn take(&mut self, k: usize, i: usize, truncator: &Truncator, dx: &Displacement) {
+        let before = self.current[i];
+        self.current[i] = self.base[i] + dx.accepted()[i];
+        // What a plane stopped would be stopped by its successor, too: no room is needed for the rest of the way.
+        self.next_move[i] =
+            if truncator.stopped_by_plane(k) { self.current[i].distance(before) } else { self.last_move[i] };
+    }
+}
+
 impl VbdDat {
     /// A stepper for one system.
     pub fn new(system: &System, settings: SolverSettings, x: &SafePositions) -> Self {
@@ -129,6 +142,7 @@ impl VbdDat {
             coarse: if settings.coarse { CoarseCorrection::new(system) } else { CoarseCorrection::default() },
             fluid: FluidPhase::new(system),
             rods: RodDescent::default(),
+            bodies: BodyPhase::new(system),
             trail: Vec::new(),
             work: Work::default(),
             settings,
@@ -166,7 +180,7 @@ impl VbdDat {
         self.guess(system, x, state, h, &mut report, &mut cuts);
 
         let mut last = Cut::default();
-        let points: usize = system.colors.iter().map(Vec::len).sum();
+        let points = system.colors.iter().map(Vec::len).sum::<usize>() + self.bodies.points.len();
         for sweep in 0..self.settings.iterations {
             if points == 0 && self.work.wet.is_empty() && self.work.held_points.is_empty() {
                 break;
@@ -206,8 +220,10 @@ impl VbdDat {
         }
         let moves: f64 =
             system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
-        let count = system.colors.iter().map(Vec::len).sum::<usize>().max(1);
-        report.residual = (moves / count as f64).sqrt() / h;
+        let moves = (self.bodies.points.iter())
+            .map(|&v| self.work.last_move[v as usize].powi(2))
+            .fold(moves, |a, b| a + b);
+        report.residual = (moves / points.max(1) as f64).sqrt() / h;
         self.commit(system, x);
         self.finish(system, x, state, time, h, &mut report);
         if cuts.wanted > 0.0 {
@@ -274,6 +290,10 @@ impl VbdDat {
             work.wanted.push(h * state.v[v] + h * h * share * g);
         }
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
+        if !self.bodies.is_empty() {
+            self.bodies.begin(system, state, h, &mut work.y);
+            self.bodies.want(system, x.as_slice(), &mut work.wanted);
+        }
         if let Some(fluid) = &mut self.fluid {
             let began = Instant::now();
             let start = Start { x: x.as_slice(), held: &work.held, h };
@@ -363,7 +383,9 @@ impl VbdDat {
         cuts: &mut Cut,
     ) {
         for round in 0..GUESS_ROUNDS {
+            self.bodies.want(system, x.as_slice(), &mut self.work.wanted);
             self.guess_margins(system, h);
+            self.bodies.widen(system, &mut self.work.margin);
             self.detect(system, x, h, report);
             let start = Instant::now();
             for (p, (w, f)) in
@@ -371,8 +393,10 @@ impl VbdDat {
             {
                 *p = *w - *f;
             }
+            self.bodies.propose(system, &self.work.base, self.dx.edit());
             let request = Request {
                 moved: &self.work.all,
+                turns: self.bodies.turns(system, &self.work.base),
                 groups: &system.groups,
                 group_count: system.prescribed.len(),
                 keep: GUESS_KEEP * system.contact.radius(),
@@ -382,6 +406,7 @@ impl VbdDat {
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
+            self.bodies.accept(&self.truncator, true);
             self.place_all();
             advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
             report.phases.truncate += start.elapsed().as_secs_f64();
@@ -413,7 +438,7 @@ impl VbdDat {
         let least = MARGIN * system.contact.radius().max(system.geometry.particle_radius);
         work.margin.clear();
         for v in 0..work.wanted.len() {
-            let moving = system.mass[v] > 0.0 && !work.held[v];
+            let moving = system.moves(v) && !work.held[v];
             let expected = (MOVE_MARGIN * work.next_move[v]).max(WHOLE_MARGIN * work.whole_move[v]);
             work.margin.push(if moving { least.max(expected) } else { 0.0 });
         }
@@ -450,7 +475,7 @@ impl VbdDat {
             .into_par_iter()
             .with_min_len(1024)
             .map(|v| {
-                if system.mass[v] == 0.0 {
+                if !system.moves(v) {
                     return 0.0;
                 }
                 let stretch = system
@@ -474,6 +499,7 @@ impl VbdDat {
             present: self.fluid.as_ref().map_or(&[], FluidPhase::present),
         };
         self.detector.detect(&system.geometry, x, &prediction, &mut self.detection);
+        self.bodies.enter_frames(system, &self.detection);
         system.contact.activate(&system.geometry, &self.detection, x.as_slice(), h, &mut self.contacts);
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
@@ -566,6 +592,9 @@ impl VbdDat {
             }
             report.phases.forces += start.elapsed().as_secs_f64();
         }
+        if !self.bodies.is_empty() {
+            total = total.plus(self.descend_bodies(system, x, state, h, report));
+        }
         // Particles before each colour: what touches them counts on their having given way.
         total = total.plus(self.descend_wet(system, x, state, h, report));
         for (k, color) in system.colors.iter().enumerate() {
@@ -657,6 +686,39 @@ impl VbdDat {
         cut
     }
 
+    /// One Newton step of all rigid bodies, truncated along their curves.
+    fn descend_bodies(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        report: &mut StepReport,
+    ) -> Cut {
+        let start = Instant::now();
+        let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
+        self.bodies.newton(system, &objective, &self.work.current);
+        self.bodies.propose(system, &self.work.base, self.dx.edit());
+        for &v in &self.bodies.points {
+            let v = v as usize;
+            self.work.last_move[v] = self.dx.proposed()[v].distance(self.dx.accepted()[v]);
+        }
+        let middle = Instant::now();
+        report.phases.forces += (middle - start).as_secs_f64();
+        let request = Request {
+            moved: &self.bodies.points,
+            turns: self.bodies.turns(system, &self.work.base),
+            ..Request::default()
+        };
+        let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+        self.bodies.accept(&self.truncator, false);
+        for (k, &v) in self.bodies.points.iter().enumerate() {
+            self.work.take(k, v as usize, &self.truncator, &self.dx);
+        }
+        report.phases.truncate += middle.elapsed().as_secs_f64();
+        cut
+    }
+
     /// The coarse correction before a sweep, truncated point by point.
     fn correct(
         &mut self,
@@ -685,15 +747,7 @@ impl VbdDat {
         let request = Request { moved: color, metric: &self.work.metric, ..Request::default() };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         for (k, &v) in color.iter().enumerate() {
-            let i = v as usize;
-            let before = self.work.current[i];
-            self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
-            // What a plane stopped would be stopped by its successor, too: no room is needed for the rest of the way.
-            self.work.next_move[i] = if self.truncator.stopped_by_plane(k) {
-                self.work.current[i].distance(before)
-            } else {
-                self.work.last_move[i]
-            };
+            self.work.take(k, v as usize, &self.truncator, &self.dx);
         }
         cut
     }
@@ -794,6 +848,7 @@ impl VbdDat {
             report.energies.kinetic += 0.5 * m * state.v[v].length_squared();
             report.energies.gravity -= m * system.gravity.dot(state.x[v]);
         }
+        self.bodies.finish(system, state, h, &mut report.energies);
     }
 }
 

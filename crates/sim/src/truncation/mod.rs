@@ -15,12 +15,15 @@
 //! The proof is in `docs/derivations/truncation.md`.
 
 mod ccd;
+pub mod curved;
 mod planar;
 mod project;
 mod rule;
 
+use crate::body::Pose;
 use crate::safe::{Detection, Displacement};
 use crate::settings::{GapSplit, SolverSettings, Truncation};
+use curved::{Curve, Turns};
 use littoral_geom::math::{Aabb, Mat3, Vec3};
 use rayon::prelude::*;
 use rule::Rule;
@@ -86,6 +89,8 @@ pub struct Request<'a> {
     pub held_keep: f64,
     /// Hessian of each moved point, for `Truncation::Project`; identity where empty.
     pub metric: &'a [Mat3],
+    /// Ways of the rigid bodies whose points are among the moved ones; all points of a body move, or none.
+    pub turns: Option<Turns<'a>>,
 }
 
 /// The outcome for one point.
@@ -112,6 +117,7 @@ pub struct Truncator {
     cut: Vec<Stops>,
     kept: Vec<Vec3>,
     group_t: Vec<f64>,
+    body_t: Vec<f64>,
 }
 
 /// What stopped a point, in any round of an application.
@@ -141,6 +147,7 @@ impl Truncator {
             cut: Vec::new(),
             kept: Vec::new(),
             group_t: Vec::new(),
+            body_t: Vec::new(),
         }
     }
 
@@ -172,7 +179,11 @@ impl Truncator {
             held: request.held,
             held_keep: request.held_keep,
             leaning: true,
+            turns: request.turns,
+            bulge: request.turns.map_or(0.0, |turns| turns.largest_bulge(request.moved)),
         };
+        self.body_t.clear();
+        self.body_t.resize(request.turns.map_or(0, |turns| turns.curves.len()), 1.0);
         match self.kind {
             Truncation::None => self.run(dx, request.moved, |_, p| free(p)),
             Truncation::Isotropic => {
@@ -189,6 +200,10 @@ impl Truncator {
                 });
             }
         }
+        if let (Some(turns), Truncation::Isotropic) = (&request.turns, self.kind) {
+            let mut ways = turns.curves.to_vec();
+            self.cut_bodies(detection, dx, &rule, turns, &mut ways, request.moved);
+        }
         self.unite_groups(dx, request);
         let wanted = asked(dx, request.moved);
         self.accept(dx, request.moved, wanted)
@@ -200,7 +215,7 @@ impl Truncator {
         detection: &Detection,
         dx: &mut Displacement,
         request: &Request<'_>,
-        mut rule: Rule<'_>,
+        rule: Rule<'_>,
     ) -> Cut {
         let moved = request.moved;
         let wanted = asked(dx, moved);
@@ -209,10 +224,19 @@ impl Truncator {
         if self.kind != Truncation::Planar {
             self.turn_aside(detection, dx, request, &rule);
         }
+        let mut ways: Vec<Option<Curve>> = request.turns.map_or_else(Vec::new, |t| t.curves.to_vec());
         for round in 0..=LEANING_ROUNDS {
-            rule.leaning = round < LEANING_ROUNDS;
-            let (seen, own) = (&*dx, &rule);
-            self.run(seen, moved, |v, p| planar::cut(detection, seen, own, v, p));
+            let seen = &*dx;
+            let left = ways.clone();
+            let turns = request.turns.map(|t| Turns { curves: &left, ..t });
+            let own = &Rule { leaning: round < LEANING_ROUNDS, turns, ..rule };
+            self.run(seen, moved, |v, p| match turns.and_then(|t| t.of(v as usize)) {
+                Some(_) => free(p),
+                None => planar::cut(detection, seen, own, v, p),
+            });
+            if let Some(turns) = &request.turns {
+                self.cut_bodies(detection, seen, own, turns, &mut ways, moved);
+            }
             self.unite_groups(dx, request);
             self.cut.iter_mut().zip(&self.outcomes).for_each(|(c, o)| c.add(o));
             if !self.outcomes.iter().any(|o| o.leaned_on && o.t < 1.0) {
@@ -239,7 +263,9 @@ impl Truncator {
     ) {
         let (seen, kind) = (&*dx, self.kind);
         let metric = |k: usize| request.metric.get(k).copied().unwrap_or(Mat3::IDENTITY);
-        let alone = |v: u32| request.groups.is_empty() || request.groups[v as usize] == NO_GROUP;
+        let turns = |v: u32| request.turns.is_some_and(|t| t.of(v as usize).is_some());
+        let alone =
+            |v: u32| (request.groups.is_empty() || request.groups[v as usize] == NO_GROUP) && !turns(v);
         (request.moved, 0..request.moved.len())
             .into_par_iter()
             .with_min_len(TASK)
@@ -279,6 +305,59 @@ impl Truncator {
                 if rests(dx, v) { free(p) } else { cut(v, p) }
             })
             .collect_into_vec(&mut self.outcomes);
+    }
+
+    /// Fraction of its way that a body kept in the last truncation.
+    pub fn body_fraction(&self, body: usize) -> f64 {
+        self.body_t.get(body).copied().unwrap_or(1.0)
+    }
+
+    /// Cuts what is left of the ways of bodies: the smallest fraction of any of its points is that of the body, and its
+    /// points stand where its pose puts them. `turns` holds the whole ways, `ways` what is left of them.
+    fn cut_bodies(
+        &mut self,
+        detection: &Detection,
+        dx: &Displacement,
+        rule: &Rule<'_>,
+        turns: &Turns<'_>,
+        ways: &mut [Option<Curve>],
+        moved: &[u32],
+    ) {
+        let ball = self.kind == Truncation::Isotropic;
+        let left = Turns { curves: &*ways, ..*turns };
+        (moved, &mut self.outcomes).into_par_iter().with_min_len(TASK).for_each(|(&v, out)| {
+            if let Some((_, curve, r)) = left.of(v as usize) {
+                let way = curve.of_point(r, turns.base[v as usize]);
+                *out = curved::cut(detection, dx, rule, v, (way, curve.bulge(r)), ball);
+            }
+        });
+        let mut kept = vec![1.0_f64; ways.len()];
+        for (&v, o) in moved.iter().zip(&self.outcomes) {
+            if let Some((b, ..)) = left.of(v as usize) {
+                kept[b] = kept[b].min(o.t);
+            }
+        }
+        let mut poses: Vec<Option<Pose>> = vec![None; ways.len()];
+        for (b, way) in ways.iter_mut().enumerate() {
+            if let (Some(way), Some(whole)) = (way, &turns.curves[b])
+                && kept[b] < 1.0
+            {
+                self.body_t[b] *= kept[b];
+                (way.shift, way.turn) = (self.body_t[b] * whole.shift, self.body_t[b] * whole.turn);
+                poses[b] = Some(whole.at(self.body_t[b]));
+            }
+        }
+        for (&v, o) in moved.iter().zip(&mut self.outcomes) {
+            let i = v as usize;
+            if let Some((b, r)) = turns.bodies.at(i)
+                && let Some(pose) = &poses[b]
+            {
+                o.t = kept[b];
+                // Nothing kept is nothing moved, to the bit.
+                let rests = self.body_t[b] == 0.0;
+                o.kept = if rests { dx.accepted()[i] } else { pose.place(r) - turns.base[i] };
+            }
+        }
     }
 
     /// Points of one group share the smallest fraction: scaling an increment down further is always safe.

@@ -1,5 +1,6 @@
 //! How the gap of a pair is divided between its two sides.
 
+use super::curved::Turns;
 use crate::safe::{Displacement, Plane};
 use crate::settings::GapSplit;
 
@@ -22,6 +23,10 @@ pub(super) struct Rule<'a> {
     pub held_keep: f64,
     /// A side may count on a withdrawal of the other side that is only proposed.
     pub leaning: bool,
+    /// Bodies that move along curves.
+    pub turns: Option<Turns<'a>>,
+    /// Most that any of their points leaves its straight way [m].
+    pub bulge: f64,
 }
 
 /// How far each side of a pair may advance, A first.
@@ -56,6 +61,7 @@ impl Rule<'_> {
     /// True when no pair with this gap, or a wider one, can be closed by two points that move at most `longest` [m].
     #[inline]
     pub fn is_wide(&self, gap: f64, longest: f64) -> bool {
+        let longest = longest + self.bulge;
         let room = self.room(gap);
         let room = if self.held.is_empty() { room } else { room.min((gap - self.held_keep).max(0.0)) };
         2.0 * longest <= room
@@ -80,13 +86,16 @@ impl Rule<'_> {
             before[side] = before[side].max(plane.advance(slot, dx.accepted()[v]));
             after[side] = after[side].max(plane.advance(slot, dx.proposed()[v]));
         }
+        // On its way a turning point may come nearer than at both ends.
+        let rises = self.rises(plane);
+        let rise = rises[0] + rises[1];
         let room = self.room_of(plane);
         let withdraws = [after[0] < before[0], after[1] < before[1]];
         let stay = [after[0].max(before[0]), after[1].max(before[1])];
-        if stay[0] + stay[1] <= room {
+        if stay[0] + stay[1] + rise <= room {
             return Limits { at: [f64::INFINITY; 2], leaned_on: [false; 2] };
         }
-        if self.leaning && after[0] + after[1] <= room {
+        if self.leaning && after[0] + after[1] + rise <= room {
             return Limits { at: [f64::INFINITY; 2], leaned_on: withdraws };
         }
         // Room that neither side has used.
@@ -96,12 +105,25 @@ impl Rule<'_> {
         {
             // The other side follows, and leaves a reserve: small cuts of the withdrawal then change nothing for it.
             let mut at = before;
-            at[1 - a] += (1.0 - MIN_SHARE) * (left + before[a] - after[a]);
+            at[1 - a] += (1.0 - MIN_SHARE) * (left + (before[a] - after[a] - rise).max(0.0));
             return Limits { at, leaned_on: withdraws };
         }
         // A side that withdraws may be held back by another pair: it keeps its room.
-        let share = self.share(left, [stay[0] - before[0], stay[1] - before[1]]);
+        let share = self.share(left, [stay[0] + rises[0] - before[0], stay[1] + rises[1] - before[1]]);
         Limits { at: [before[0] + share, before[1] + (left - share)], leaned_on: [false; 2] }
+    }
+
+    /// How far the ways of the two sides may rise above their ends [m].
+    #[inline]
+    fn rises(&self, plane: &Plane) -> [f64; 2] {
+        let mut rises = [0.0_f64; 2];
+        if let Some(turns) = &self.turns {
+            for slot in 0..4 {
+                let rise = &mut rises[usize::from(slot >= plane.side_a as usize)];
+                *rise = rise.max(turns.rise(plane.points[slot] as usize, plane.normal));
+            }
+        }
+        rises
     }
 
     /// What of `left` side A gets, when the sides want `more` [m].

@@ -47,6 +47,7 @@ impl Over {
             driven: vec![false; n + 1],
             mass: vec![1.0; n + 1],
             elastic: vec![0.0; n + 1],
+            rigid: Vec::new(),
             rest: x.clone(),
             offsets: Vec::new(),
         };
