@@ -18,6 +18,7 @@ pub mod potential;
 pub mod body;
 pub mod chamber;
 pub mod elastic;
+pub mod joint;
 pub mod kinematic;
 pub mod liquid;
 pub mod plastic;

@@ -70,6 +70,8 @@ pub enum Measure {
     Sag,
     /// Largest tension EA (l/l̄ − 1) in a segment of a rod [N], negative where all are pressed. NaN for anything else.
     Tension,
+    /// Largest distance [m] by which the joints of a rigid body miss what they hold; NaN without any.
+    JointGap,
     /// Largest distance so far of a prescribed vertex from where it should be [m].
     LagMax,
     /// Angle by which a rigid body is turned from its start [rad], in [0, π]. NaN for anything else.
@@ -139,6 +141,7 @@ pub fn measure_within(sim: &Simulation, object: &Object, what: Measure, within: 
                 points.iter().map(|&p| 0.5 * sim.mass()[p] * sim.state().v[p].length_squared()).sum()
             }
         },
+        Measure::JointGap => sim.joint_gap(object).unwrap_or(f64::NAN),
         Measure::LagMax => {
             let index = sim.objects().iter().position(|o| o.name == object.name);
             index.and_then(|i| sim.state().lag_max.get(i)).copied().unwrap_or(0.0)

@@ -150,6 +150,12 @@ impl Simulation {
         Some((&bodies.list[b], bodies.state(&self.state.memory, b)))
     }
 
+    /// Largest distance [m] by which the joints of a rigid body miss what they hold; `None` without any.
+    pub fn joint_gap(&self, object: &Object) -> Option<f64> {
+        let (b, _) = self.system.bodies.at(object.first as usize)?;
+        self.system.joints.gap(b, &self.poses(), &self.state.x)
+    }
+
     /// Poses of the rigid bodies in the order of their objects: centre of mass [m], rotation from the start.
     pub fn poses(&self) -> Vec<Pose> {
         let bodies = &self.system.bodies;

@@ -4,6 +4,7 @@ use crate::body::{Bodies, NO_BODY};
 use crate::chamber::Chamber;
 use crate::contact::ContactModel;
 use crate::elastic::Elastic;
+use crate::joint::Joints;
 use crate::kinematic::PrescribedSet;
 use crate::liquid::FluidSystem;
 use crate::model::{Object, Snapshot};
@@ -38,6 +39,8 @@ pub struct System {
     pub groups: Vec<u32>,
     /// The rigid bodies.
     pub bodies: Bodies,
+    /// Their joints.
+    pub joints: Joints,
     /// The fluids, if there are any.
     pub fluid: Option<FluidSystem>,
     /// The rods, if there are any. Their groups are the last colours.

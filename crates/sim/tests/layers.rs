@@ -8,7 +8,7 @@ const LAYERS: &[&[&str]] = &[
     &["settings", "motion", "model", "report", "pairing"],
     &["safe"],
     &["potential", "fluid"],
-    &["body", "chamber", "elastic", "kinematic", "liquid", "plastic", "rod"],
+    &["body", "chamber", "elastic", "joint", "kinematic", "liquid", "plastic", "rod"],
     &["contact"],
     &["truncation"],
     &["system"],

@@ -81,6 +81,7 @@ impl Build<'_> {
         builder.sinks = self.sinks();
         self.add_fluids(&mut builder, &mut named, &mut warnings)?;
         self.add_attachments(&mut builder)?;
+        self.add_joints(&mut builder)?;
         self.add_pairs(&mut builder, &mut warnings);
         let sim = builder.build().map_err(|e| self.scene_error(e, &names))?;
         Ok((sim, warnings))
@@ -394,6 +395,7 @@ impl Build<'_> {
                 names.iter().find(|(_, names)| names.contains(object)).map_or("", |(path, _)| path.as_str())
             }
             SceneError::Attachment { .. } => "attach.0",
+            SceneError::Joint { .. } => "joint.0",
             SceneError::Pair { .. } => "pair.0",
             SceneError::Setting { key, .. } => key,
         };

@@ -79,6 +79,7 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     check.fluids(scene)?;
     check.names(scene)?;
     check.joins(scene)?;
+    check.joints(scene)?;
     check.expectations(scene)
 }
 

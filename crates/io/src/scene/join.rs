@@ -14,7 +14,7 @@ use littoral_sim::scene::{AttachTo, Attachment, Hold, SceneBuilder};
 const CONTACT_OFF: &str = "contact-off";
 
 /// The names that a name in a scene stands for: of one object, or of its copies.
-fn stands_for(scene: &Scene, name: &str) -> Vec<String> {
+pub(super) fn stands_for(scene: &Scene, name: &str) -> Vec<String> {
     let all = objects(scene);
     match all.iter().find(|(_, n, copies)| n == name && copies.is_some()) {
         Some((_, n, copies)) => copy_names(n, copies),
@@ -37,8 +37,9 @@ impl Check<'_> {
         for (i, attach) in scene.attach.iter().enumerate() {
             let path = format!("attach.{i}");
             let kinds = self.joined(scene, &path, &attach.objects)?;
-            if !matches!(kinds[0].as_str(), "cloth" | "soft") {
-                let message = format!("the first object must be a cloth or soft body, found a {}", kinds[0]);
+            if !matches!(kinds[0].as_str(), "cloth" | "soft" | "rod") {
+                let message =
+                    format!("the first object must be a cloth, soft body or rod, found a {}", kinds[0]);
                 return self.fail(&format!("{path}.objects"), &message, Some("swap the two names"));
             }
             if kinds[1] == "fluid" {
@@ -93,19 +94,20 @@ impl Check<'_> {
 
     /// The kinds of two objects that must exist.
     fn joined(&self, scene: &Scene, path: &str, names: &[String; 2]) -> Result<[String; 2], SceneFileError> {
-        let mut kinds = [String::new(), String::new()];
-        for (k, name) in names.iter().enumerate() {
-            let Some(kind) = kind_of(scene, name) else {
-                let all: Vec<String> = objects(scene).into_iter().map(|(_, name, _)| name).collect();
-                let hint = nearest(name, all.iter().map(String::as_str));
-                let hint = hint.map(|n| format!("did you mean \"{n}\"?"));
-                let message = format!("there is no object \"{}\"", super::decode::shortened(name));
-                self.fail(&format!("{path}.objects.{k}"), &message, hint.as_deref())?;
-                continue;
-            };
-            kinds[k] = kind;
+        let kind = |k: usize| self.named(scene, &format!("{path}.objects.{k}"), &names[k]);
+        Ok([kind(0)?, kind(1)?])
+    }
+
+    /// The kind of an object that must exist.
+    pub(super) fn named(&self, scene: &Scene, path: &str, name: &str) -> Result<String, SceneFileError> {
+        if let Some(kind) = kind_of(scene, name) {
+            return Ok(kind);
         }
-        Ok(kinds)
+        let all: Vec<String> = objects(scene).into_iter().map(|(_, name, _)| name).collect();
+        let hint = nearest(name, all.iter().map(String::as_str));
+        let hint = hint.map(|n| format!("did you mean \"{n}\"?"));
+        let message = format!("there is no object \"{}\"", super::decode::shortened(name));
+        Err(self.document.error_at(path, &message, hint.as_deref()))
     }
 }
 

@@ -6,6 +6,7 @@
 use super::materials::{ClothMaterialSpec, SoftMaterialSpec};
 use super::spec_fluid::{Fluid, Sink};
 use super::spec_join::{Attach, Pair, Pressure};
+use super::spec_joint::Joint;
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 use super::spec_rigid::Rigid;
@@ -64,6 +65,9 @@ pub struct Scene {
     /// What ties objects together: seams, springs, vertices that follow a collider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attach: Vec<Attach>,
+    /// Joints of rigid bodies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joint: Vec<Joint>,
     /// Friction between two objects, and contact switched off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pair: Vec<Pair>,
@@ -93,6 +97,7 @@ impl Default for Scene {
             fluid: Vec::new(),
             sink: Vec::new(),
             attach: Vec::new(),
+            joint: Vec::new(),
             pair: Vec::new(),
             expect: Vec::new(),
         }
@@ -617,6 +622,8 @@ pub enum MeasureName {
     StretchMax,
     /// Pressure of what a closed cloth holds, over that outside [Pa].
     Pressure,
+    /// Largest distance by which the joints of a rigid body miss what they hold [length].
+    JointGap,
     /// Largest distance so far between a prescribed vertex and where it should be [length].
     LagMax,
     /// Angle by which a rigid body is turned from its start [°], from 0 to 180.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Attach {
-    /// Names of the two objects: first the cloth or soft body whose vertices are tied; the same name twice is a seam
+    /// Names of the two objects: first the cloth, soft body or rod whose vertices are tied; the same name twice is a seam
     /// within one object. The name of an object with copies stands for each of them, tied one by one.
     pub objects: [String; 2],
     /// Only vertices of the first object that begin inside this box are tied: its lowest and highest corner in the scene

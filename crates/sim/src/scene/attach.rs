@@ -114,10 +114,10 @@ pub(super) fn add(
         let (Some(first), Some(second)) = (first, second) else {
             return Err(refuse("there is no object of this name".into()));
         };
-        if !matches!(all.objects[first].kind, ObjectKind::Cloth | ObjectKind::Soft)
+        if !matches!(all.objects[first].kind, ObjectKind::Cloth | ObjectKind::Soft | ObjectKind::Rod)
             || matches!(all.objects[second].kind, ObjectKind::Fluid)
         {
-            return Err(refuse("expected a cloth or soft body first, and no fluid".into()));
+            return Err(refuse("expected a cloth, soft body or rod first, and no fluid".into()));
         }
         let ties = ties(all, attachment, first, second).map_err(refuse)?;
         if ties.is_empty() {

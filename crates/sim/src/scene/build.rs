@@ -2,11 +2,12 @@
 
 use super::rods::RodRest;
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
-use super::{attach, content, liquids, rigids};
+use super::{attach, content, joints, liquids, rigids};
 use crate::body::{BODY_COLOR, BODY_MEMORY, Bodies, BodyState, NO_BODY, RigidBody};
 use crate::chamber::{Chamber, Filling};
 use crate::contact::{ContactModel, ContactPoints, ParticleContact};
 use crate::elastic::{Elastic, ElasticTerms};
+use crate::joint::{Joint, Joints};
 use crate::kinematic::{MEMORY, PrescribedSet};
 use crate::liquid::{FluidSystem, PARTICLE_COLOR};
 use crate::model::{Object, ObjectKind, Snapshot};
@@ -21,6 +22,7 @@ use crate::rod::{Chain, ROD_COLOR};
 use crate::safe::Geometry;
 use crate::settings::{Method, SolverSettings, Truncation};
 use crate::simulation::Simulation;
+use crate::solver::joints::JOINT_MEMORY;
 use crate::system::System;
 use crate::truncation::NO_GROUP;
 use littoral_geom::math::Vec3;
@@ -43,6 +45,7 @@ pub(super) struct Assembly {
     pub(super) terms: ElasticTerms,
     pub(super) prescribed: Vec<PrescribedSet>,
     pub(super) bodies: Vec<(RigidBody, BodyState)>,
+    pub(super) joints: Vec<Joint>,
     pub(super) fluid: Option<FluidSystem>,
     pub(super) pairing: Pairing,
     pub(super) plastic: Plastic,
@@ -91,6 +94,7 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         all.add_collider(&placement, first, &mesh, motion)?;
     }
     let step = scene.solver.step.unwrap_or(1.0 / 240.0);
+    joints::add(&mut all, &scene.joints)?;
     all.tied = attach::add(&mut all, &scene.attachments, scene.contact.radius, step)?;
     liquids::add(&mut all, &scene.liquids, &scene.fluid, scene.sinks, scene.gravity, &scene.solver)?;
     if all.x.is_empty() {
@@ -539,6 +543,8 @@ impl Assembly {
         for (b, start) in starts.iter().enumerate() {
             bodies.write(&mut memory, b, start);
         }
+        let joints = Joints { list: self.joints, memory: memory.len() };
+        memory.resize(memory.len() + JOINT_MEMORY * joints.list.len(), 0.0);
         let mut plastic = self.plastic;
         let mut fluid = self.fluid;
         if let Some(fluid) = &mut fluid {
@@ -578,6 +584,7 @@ impl Assembly {
             prescribed: self.prescribed,
             groups,
             bodies,
+            joints,
             fluid,
             chambers,
             plastic,

@@ -3,6 +3,7 @@
 mod attach;
 mod build;
 mod content;
+mod joints;
 mod liquids;
 mod rods;
 
@@ -18,6 +19,7 @@ use littoral_geom::math::{Aabb, Mat3, Vec3};
 use littoral_geom::mesh::{LineMesh, TetMesh, TriMesh};
 
 pub use attach::{AttachTo, Attachment, Hold};
+pub use joints::JointSpec;
 
 /// Membrane energy of a cloth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,6 +230,8 @@ pub struct SceneBuilder {
     pub sinks: Vec<Aabb>,
     /// Attachments between objects.
     pub attachments: Vec<Attachment>,
+    /// Joints of rigid bodies.
+    pub joints: Vec<JointSpec>,
     /// What holds between single pairs of objects.
     pub pairs: Vec<PairRule>,
     pub(crate) liquids: Vec<Liquid>,
@@ -248,6 +252,7 @@ impl SceneBuilder {
             fluid: FluidSettings::default(),
             sinks: Vec::new(),
             attachments: Vec::new(),
+            joints: Vec::new(),
             pairs: Vec::new(),
             liquids: Vec::new(),
             cloths: Vec::new(),
@@ -294,7 +299,10 @@ impl SceneBuilder {
         let cloths = self.cloths.iter().map(|(p, m, _)| (p, &m.vertices));
         let softs = self.softs.iter().map(|(p, m, _)| (p, &m.vertices));
         let colliders = self.colliders.iter().map(|(p, m, _)| (p, &m.vertices));
-        let found = cloths.chain(softs).chain(colliders).find(|(p, _)| p.name == name);
+        let rods = self.rods.iter().map(|(p, m, _)| (p, &m.vertices));
+        let rigids = self.rigids.iter().map(|(p, m, _)| (p, &m.vertices));
+        let found =
+            cloths.chain(softs).chain(rods).chain(rigids).chain(colliders).find(|(p, _)| p.name == name);
         found.map(|(_, vertices)| vertices.as_slice())
     }
 
@@ -323,6 +331,14 @@ pub enum SceneError {
         /// The two objects.
         objects: String,
         /// What is wrong, with the number found and what to try.
+        what: String,
+    },
+    /// A joint that cannot be made.
+    #[error("joint of {objects}: {what}")]
+    Joint {
+        /// The two objects.
+        objects: String,
+        /// What is wrong and what to try.
         what: String,
     },
     /// A rule for a pair of objects that has no meaning.

@@ -7,6 +7,7 @@ pub mod chain;
 pub mod cholesky;
 pub mod coarse;
 pub mod descent;
+pub mod joints;
 pub mod newton;
 pub mod objective;
 pub mod pcg;

@@ -11,6 +11,7 @@ use crate::report::Energies;
 use crate::safe::Detection;
 use crate::solver::bodies::{BodyMove, BodySystem};
 use crate::solver::descent::Objective;
+use crate::solver::joints::JointRows;
 use crate::system::System;
 use crate::truncation::Truncator;
 use crate::truncation::curved::{Curve, Turns};
@@ -40,6 +41,7 @@ pub struct BodyPhase {
     /// Those that belong to elastic elements.
     linked: Vec<u32>,
     newton: BodySystem,
+    joints: JointRows,
     moves: Vec<BodyMove>,
 }
 
@@ -93,6 +95,7 @@ impl BodyPhase {
         }
         self.curves.clear();
         self.curves.resize(bodies.list.len(), None);
+        self.joints.begin(&system.joints, &state.memory, &self.poses, &state.x, h);
     }
 
     /// Writes what the points of bodies want to move from `x` [m] to their guess, and sets the ways there.
@@ -200,12 +203,19 @@ impl BodyPhase {
                 [None, None] => {}
             }
         }
+        self.joints.add(&system.joints, bodies, poses, x, &mut self.newton);
         self.newton.solve(&mut self.moves);
         for ((curve, m), pose) in self.curves.iter_mut().zip(&self.moves).zip(poses) {
             let moves = m.shift != Vec3::ZERO || m.turn != Vec3::ZERO;
             let share = (LARGEST_TURN / m.turn.length()).min(1.0);
             *curve = moves.then_some(Curve { start: *pose, shift: share * m.shift, turn: share * m.turn });
         }
+    }
+
+    /// After a Newton step: lets the forces of joints take over what was left open, where nothing stopped their bodies.
+    pub fn settle_joints(&mut self, system: &System, x: &[Vec3], truncator: &Truncator) {
+        let went = |b: usize| truncator.body_fraction(b) == 1.0;
+        self.joints.update(&system.joints, &system.bodies, &self.poses, x, went);
     }
 
     /// Writes the states at the end of the step, the velocities of the points [m/s] and the energies [J].
@@ -227,6 +237,7 @@ impl BodyPhase {
             energies.gravity -= body.mass * system.gravity.dot(pose.center);
             system.bodies.write(&mut state.memory, b, &next);
         }
+        self.joints.finish(&system.joints, &mut state.memory);
     }
 }
 

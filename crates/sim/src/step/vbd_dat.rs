@@ -715,6 +715,7 @@ impl VbdDat {
         for (k, &v) in self.bodies.points.iter().enumerate() {
             self.work.take(k, v as usize, &self.truncator, &self.dx);
         }
+        self.bodies.settle_joints(system, &self.work.current, &self.truncator);
         report.phases.truncate += middle.elapsed().as_secs_f64();
         cut
     }
