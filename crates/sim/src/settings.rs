@@ -38,10 +38,12 @@ pub enum Method {
 /// How the linear systems of Newton's method are solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinearSolver {
-    /// By factorisation up to some ten thousand points, by conjugate gradients above.
+    /// By factorisation up to some ten thousand points of solids, by conjugate gradients above.
     Auto,
-    /// Sparse Cholesky factorisation.
+    /// Sparse Cholesky factorisation of the whole system.
     Cholesky,
+    /// The same of the solids alone, after each particle was eliminated [Xie 2023, §5].
+    Schur,
     /// Conjugate gradients with block-Jacobi preconditioner.
     ConjugateGradients,
 }

@@ -46,7 +46,7 @@ impl Stepper {
     fn trail(&self) -> &[Vec<Vec3>] {
         match self {
             Stepper::Vbd(stepper) => stepper.trail(),
-            Stepper::Newton(_) => &[],
+            Stepper::Newton(stepper) => stepper.trail(),
         }
     }
 }

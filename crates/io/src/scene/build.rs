@@ -5,7 +5,7 @@ use super::document::Document;
 use super::error::SceneFileError;
 use super::frame::Frame;
 use super::meshes::{Maker, Note};
-use super::spec::{Copies, GapSplit, Method, Scale, Scene, Truncation};
+use super::spec::{Copies, GapSplit, Linear, Method, Scale, Scene, Truncation};
 use super::spec_mesh::Mesh;
 use super::spec_motion::{Motion, Pin, Rotation};
 use crate::mesh::{FindingKind, size_warning};
@@ -112,6 +112,13 @@ impl Build<'_> {
             relaxation: s.relaxation,
             chebyshev: s.chebyshev,
             coarse: s.coarse,
+            tolerance: s.tolerance,
+            linear: match s.linear {
+                Linear::Auto => settings::LinearSolver::Auto,
+                Linear::Cholesky => settings::LinearSolver::Cholesky,
+                Linear::Schur => settings::LinearSolver::Schur,
+                Linear::Pcg => settings::LinearSolver::ConjugateGradients,
+            },
             ..SolverSettings::default()
         }
     }

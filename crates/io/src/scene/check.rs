@@ -17,17 +17,15 @@ pub(super) type Checked = Result<(), SceneFileError>;
 /// Checks a decoded scene.
 pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     let check = Check { document };
-    if scene.solver.method == Method::Newton && !scene.fluid.is_empty() {
-        let message = "method \"newton\" is not available yet for scenes with fluid";
-        return check.fail("solver.method", message, Some("available with fluid: \"vbd\""));
-    }
     if scene.solver.method == Method::Newton && !scene.rod.is_empty() {
         let message = "method \"newton\" is not available for scenes with rods";
         return check.fail("solver.method", message, Some("available with rods: \"vbd\""));
     }
-    if !matches!(scene.solver.splitting, Splitting::Proxy | Splitting::Baseline) {
-        let message = "this splitting is not available yet";
-        return check.fail("solver.splitting", message, Some("available: \"proxy\", \"baseline\""));
+    if scene.solver.method != Method::Newton
+        && !matches!(scene.solver.splitting, Splitting::Proxy | Splitting::Baseline)
+    {
+        let message = "this splitting needs method \"newton\"";
+        return check.fail("solver.splitting", message, Some("with method \"vbd\": \"proxy\", \"baseline\""));
     }
     let mut vertices = 0.0;
     for (i, o) in scene.cloth.iter().enumerate() {

@@ -158,6 +158,12 @@ pub struct Solver {
     pub method: Method,
     /// The split of fluid and solid; without effect in a scene without fluid.
     pub splitting: Splitting,
+    /// How method "newton" solves its linear systems; without effect with method "vbd".
+    pub linear: Linear,
+    /// Method "newton" ends with the first iteration in which no point goes faster than this [m/s]; without effect with
+    /// method "vbd".
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    pub tolerance: f64,
     /// Spacings that a particle may move in a step by its velocity [–]; without effect in a scene without fluid.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub courant: f64,
@@ -200,6 +206,8 @@ impl Default for Solver {
             step: Step::Auto(Auto::Auto),
             method: Method::Vbd,
             splitting: Splitting::Proxy,
+            linear: Linear::Auto,
+            tolerance: d.tolerance,
             courant: fluid.courant,
             volume_error: fluid.volume_error,
             response: Response::Elastic,
@@ -274,12 +282,26 @@ pub enum Method {
 pub enum Splitting {
     /// Two phases, with a contact proxy.
     Proxy,
-    /// Three phases, with a contact proxy: not available in this version.
+    /// Three phases, with a contact proxy: fluid, solids, contacts. With method "newton" only.
     ProxyThreePhase,
     /// Two phases, without a proxy: the fluid knows nothing of the contacts. For comparison.
     Baseline,
-    /// Everything at once: not available in this version.
+    /// Everything at once, for comparison. With method "newton" only.
     Joint,
+}
+
+/// How the linear systems of method "newton" are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Linear {
+    /// "schur" up to 40,000 points of solids, "pcg" above.
+    Auto,
+    /// Sparse Cholesky factorisation of the whole system.
+    Cholesky,
+    /// The same of the solids alone, after every particle was eliminated.
+    Schur,
+    /// Conjugate gradients with diagonal blocks as preconditioner.
+    Pcg,
 }
 
 /// How the solids near a fluid answer its pressure within the fluid phase.

@@ -24,6 +24,7 @@ use littoral_geom::distance::{
     EdgeRegion, TriangleRegion, closest_edge_edge, closest_point_edge, closest_point_triangle,
 };
 use littoral_geom::math::{Aabb, Mat3, Vec3};
+use littoral_geom::near::NearTriangle;
 use littoral_geom::pairs::{BroadPhase, Query};
 use rayon::prelude::*;
 
@@ -38,6 +39,9 @@ const INERTIA: f64 = 1.0;
 
 /// ... and it is not much softer than what it pushes: κA ≥ ELASTIC · (elastic stiffness of the point) d̂.
 const ELASTIC: f64 = 0.1;
+
+/// s_q/dx²: area of the great disc of a sphere with the volume dx³, π (3/4π)^⅔.
+const DISC: f64 = 1.208_993_965_512_352_3;
 
 /// Points per parallel task.
 const TASK: usize = 64;
@@ -101,7 +105,7 @@ impl BarrierModel {
     pub fn new(contact: &ContactModel, geometry: &Geometry, h: f64) -> Self {
         let n = contact.mass.len();
         let radius = contact.radius;
-        let strength: Vec<f64> = (0..n)
+        let mut strength: Vec<f64> = (0..n)
             .map(|v| {
                 let inertia = INERTIA * contact.mass[v] / (h * h);
                 let own = contact.stiffness.unwrap_or(inertia.max(ELASTIC * contact.elastic[v]));
@@ -115,9 +119,18 @@ impl BarrierModel {
             s.0 += strength[v];
             s.1 += 1.0;
         }
+        let mut range = vec![radius; n];
+        // Particles: κ = k_I over the great disc s_q, from the stand-off on [Xie 2023, §3.4].
+        let particles = &contact.particles;
+        let first = n - particles.stiffness.len();
+        for (p, stiffness) in particles.stiffness.iter().enumerate() {
+            let spacing = 2.0 * particles.radius;
+            strength[first + p] = DISC * spacing * stiffness;
+            range[first + p] = particles.radius;
+        }
         BarrierModel {
             strength,
-            range: vec![radius; n],
+            range,
             own_range: own_ranges(contact, geometry),
             tied: tied_ranges(contact),
             of_object: sums.iter().map(|(s, k)| s / k.max(1.0)).collect(),
@@ -126,6 +139,9 @@ impl BarrierModel {
 
     /// κA and d̂ of a point against an object.
     fn of_point(&self, contact: &ContactModel, v: u32, object: u32) -> (f64, f64) {
+        if contact.particle_at(v).is_some() {
+            return (self.strength[v as usize], self.range[v as usize]);
+        }
         let v = v as usize;
         let strength = self.strength[v].max(self.of_object[object as usize]);
         let range = if contact.object[v] == object { self.own_range[v] } else { self.range[v] };
@@ -188,10 +204,7 @@ impl Barriers {
             .map(|p| (p.primitives[0], object(p.points[1]), p.primitives[1]))
             .collect();
         near.par_sort_unstable();
-        self.groups.clear();
-        self.triangles.clear();
-        self.edges.clear();
-        self.corners.clear();
+        self.clear();
         for row in near.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (point, other, _) = row[0];
             let (strength, range) = model.of_point(contact, point, other);
@@ -203,7 +216,6 @@ impl Barriers {
                 self.add_group(point, strength, range, triangles, &surface.edges);
             }
         }
-        self.edge_pairs.clear();
         let pairs = detection.planes.par_iter().with_min_len(1024);
         self.edge_pairs.par_extend(
             pairs.filter(|p| p.surface && p.side_a == 2).filter_map(|p| edge_pair(model, contact, p.points)),
@@ -211,7 +223,45 @@ impl Barriers {
         self.edge_pairs.par_sort_unstable_by_key(|e| e.points);
     }
 
-    /// Adds a point that is no vertex of any mesh against triangles: for particles.
+    /// Lists what may act on particles alone, from the triangles near each of them, where no detection is made: points
+    /// in ascending order with their lists.
+    pub fn list_near<'n>(
+        &mut self,
+        model: &BarrierModel,
+        contact: &ContactModel,
+        geometry: &Geometry,
+        particles: impl Iterator<Item = (u32, &'n [NearTriangle])>,
+    ) {
+        let surface = &geometry.surface;
+        self.clear();
+        let mut near: Vec<(u32, u32)> = Vec::new();
+        for (point, list) in particles {
+            let reach = model.range[point as usize];
+            near.clear();
+            near.extend(list.iter().filter(|t| t.distance < reach).map(|t| {
+                let corner = surface.triangles[t.triangle as usize][0];
+                (contact.object_of(corner), t.triangle)
+            }));
+            near.sort_unstable();
+            for row in near.chunk_by(|a, b| a.0 == b.0) {
+                let (strength, range) = model.of_point(contact, point, row[0].0);
+                let triangles = row
+                    .iter()
+                    .map(|&(_, t)| (surface.triangles[t as usize], contact.triangle_edges[t as usize]));
+                self.add_group(point, strength, range, triangles, &surface.edges);
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.groups.clear();
+        self.triangles.clear();
+        self.edges.clear();
+        self.corners.clear();
+        self.edge_pairs.clear();
+    }
+
+    /// Adds a point against triangles of one object.
     fn add_group(
         &mut self,
         point: u32,

@@ -57,7 +57,6 @@ pub(super) fn transposed(grid: &ParticleGrid, system: &System, tension: &[f64], 
 }
 
 /// P_I of the strains.
-#[cfg(test)]
 pub(super) fn energy(system: &System, strain: &[f64]) -> f64 {
     let term = |i: usize| {
         f64::from(system.active[i]) * system.stiffness[i] * (system.volume_ratio(i, strain[i]) - 1.0).powi(2)

@@ -13,6 +13,7 @@ mod backing;
 mod density;
 mod dual;
 mod incompressibility;
+mod joint;
 mod kernel;
 mod node_operator;
 mod nodes;

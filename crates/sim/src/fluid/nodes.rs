@@ -224,7 +224,6 @@ pub(super) fn add_gradient(
 }
 
 /// Energy of the anchors but for the strain, and of the nodes' inertia.
-#[cfg(test)]
 pub(super) fn energy(system: &System, predictor: &[Vec3], u: &[Vec3]) -> f64 {
     let (n, nodes) = (system.len(), &system.nodes);
     let inertia =

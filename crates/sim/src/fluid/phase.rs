@@ -91,7 +91,7 @@ impl Fluid {
 
     /// The predicted displacements by slot and node, with the explicit part of viscosity. Returns how many were taken
     /// to be zero.
-    fn set_predictor(&mut self, x_hat: &[Vec3], node_motion: &[Vec3]) -> u32 {
+    pub(super) fn set_predictor(&mut self, x_hat: &[Vec3], node_motion: &[Vec3]) -> u32 {
         let per_spacing = 1.0 / self.spacing;
         let mut ignored = 0;
         let mut sound = |u: Vec3| {

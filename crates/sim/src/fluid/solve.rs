@@ -158,7 +158,6 @@ pub(super) fn minimise(
 }
 
 /// The whole energy of the system at u.
-#[cfg(test)]
 pub(super) fn energy(grid: &ParticleGrid, system: &System, predictor: &[Vec3], u: &[Vec3]) -> f64 {
     let mut strain = Vec::new();
     incompressibility::strain(grid, system, u, &mut strain);

@@ -147,7 +147,6 @@ pub(super) fn add_gradient(grid: &ParticleGrid, system: &System, u: &[Vec3], out
 }
 
 /// P_V of the displacements.
-#[cfg(test)]
 pub(super) fn energy(grid: &ParticleGrid, system: &System, u: &[Vec3]) -> f64 {
     let mut sum = 0.0;
     for (k, (list, pairs)) in grid.chunks().iter().zip(&system.pairs).enumerate() {

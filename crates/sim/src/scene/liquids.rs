@@ -257,11 +257,11 @@ fn check(liquid: &Liquid, spacing: f64) -> Result<(), SceneError> {
 
 fn check_settings(f: &FluidSettings, solver: &SolverSettings) -> Result<(), SceneError> {
     let wrong = |key: &'static str, what: String| Err(SceneError::Setting { key, what });
-    if solver.method != Method::Vbd {
-        return wrong("solver.method", "must be vbd in a scene with fluid".into());
-    }
-    if !matches!(f.splitting, Splitting::Proxy | Splitting::Baseline) {
-        return wrong("solver.splitting", format!("must be proxy or baseline, found {:?}", f.splitting));
+    if solver.method != Method::Newton && !matches!(f.splitting, Splitting::Proxy | Splitting::Baseline) {
+        return wrong(
+            "solver.splitting",
+            format!("must be proxy or baseline with this method, found {:?}", f.splitting),
+        );
     }
     if !(f.courant > 0.0 && f.courant.is_finite()) {
         return wrong("solver.courant", format!("must be positive, found {}", f.courant));

@@ -3,6 +3,7 @@
 use super::cholesky::Cholesky;
 use super::objective::Derivatives;
 use super::pcg::Pcg;
+use super::schur::Schur;
 use super::sparse::Unknowns;
 use crate::settings::LinearSolver;
 use littoral_geom::math::Vec3;
@@ -32,28 +33,38 @@ pub struct Direction {
     /// The direction p of each unknown [m].
     pub p: Vec<Vec3>,
     cholesky: Cholesky,
+    schur: Schur,
     pcg: Pcg,
     right: Vec<Vec3>,
 }
 
 impl Direction {
-    /// Solves for the direction from the derivatives at hand.
+    /// Solves for the direction from the derivatives at hand. Points from `first_particle` on couple to solids only.
     pub fn solve(
         &mut self,
         unknowns: &Unknowns,
         derivatives: &Derivatives,
         linear: LinearSolver,
+        first_particle: u32,
     ) -> DirectionReport {
+        let solids = unknowns.points.partition_point(|&v| v < first_particle);
         self.right.clear();
         self.right.extend(unknowns.points.iter().map(|&v| -derivatives.gradient[v as usize]));
-        let direct = match linear {
-            LinearSolver::Auto => unknowns.len() <= DIRECT,
-            LinearSolver::Cholesky => true,
-            LinearSolver::ConjugateGradients => false,
+        let (direct, apart) = match linear {
+            LinearSolver::Auto => (solids <= DIRECT, solids < unknowns.len()),
+            LinearSolver::Cholesky => (true, false),
+            LinearSolver::Schur => (true, true),
+            LinearSolver::ConjugateGradients => (false, false),
         };
         let mut report = DirectionReport::default();
         if direct {
-            match self.cholesky.solve(&derivatives.matrix, &self.right, &mut self.p) {
+            let matrix = &derivatives.matrix;
+            let solved = if apart {
+                self.schur.solve(matrix, &self.right, solids, &mut self.p)
+            } else {
+                self.cholesky.solve(matrix, &self.right, &mut self.p)
+            };
+            match solved {
                 Ok(()) if self.p.iter().all(|p| p.is_finite()) => return report,
                 Ok(()) | Err(_) => report.refused = true,
             }

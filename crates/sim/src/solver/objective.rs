@@ -2,11 +2,13 @@
 //!
 //! G(x) = ½/h² ‖x − x*‖²_M + Ψ(x) + Σ c B(x) + D(x)   [Li 2020, IPC; Xie 2023, Eq. 25]
 //!
-//! with the inertial target x*, elastic energy Ψ, barriers B that may be weighted, and lagged friction D; all in J.
+//! with the inertial target x*, elastic energy Ψ, barriers B that may be weighted or replaced by their second-order
+//! models T₂[B], and lagged friction D; all in J.
 //! The target need not be the free flight of the solids, and it need not be free of intersections: it stands in the
 //! inertia only.
 
 use super::assembly::{ElasticPlaces, elastic_pairs, elastic_value};
+use super::expansion::Expansion;
 use super::sparse::{BlockMatrix, NONE, Unknowns};
 use crate::contact::barrier_set::{Barriers, Touch};
 use crate::contact::lagged_friction::LaggedFriction;
@@ -24,8 +26,8 @@ pub struct Objective<'a> {
     pub target: &'a [Vec3],
     /// 1/h² [1/s²].
     pub inverse_h2: f64,
-    /// Ψ.
-    pub elastic: &'a Elastic,
+    /// Ψ; `None` in a phase that does not see it.
+    pub elastic: Option<&'a Elastic>,
     /// Points that share an element with each point.
     pub neighbours: &'a Csr,
     /// D.
@@ -34,15 +36,37 @@ pub struct Objective<'a> {
     pub x_n: &'a [Vec3],
     /// The points that move.
     pub unknowns: &'a Unknowns,
+    /// Second-order models of contact energies.
+    pub expansion: Option<&'a Expansion>,
+    /// What is kept elsewhere. It counts in values only.
+    pub elsewhere: Option<&'a dyn Elsewhere>,
 }
 
-/// Barriers with the factor c [–] that they are counted with.
+/// Barriers with the factors c [–] that they are counted with.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighted<'a> {
     /// The barriers.
     pub barriers: &'a Barriers,
-    /// c.
+    /// c of solids against solids.
     pub factor: f64,
+    /// c of particles against solids.
+    pub of_particles: f64,
+    /// Index of the first particle.
+    pub first_particle: u32,
+}
+
+impl Weighted<'_> {
+    /// c of a barrier.
+    #[inline]
+    pub fn factor_of(&self, touch: &Touch) -> f64 {
+        if touch.points[0] < self.first_particle { self.factor } else { self.of_particles }
+    }
+}
+
+/// Energies that are kept elsewhere and belong to the objective all the same: a fluid's.
+pub trait Elsewhere: std::fmt::Debug + Sync {
+    /// Their sum [J] at `x` [m].
+    fn value(&self, x: &[Vec3]) -> f64;
 }
 
 /// Values a decrease is judged by.
@@ -84,14 +108,26 @@ impl Objective<'_> {
                 0.5 * self.mass[v] * self.inverse_h2 * x[v].distance_squared(self.target[v])
             })
             .sum();
-        let elastic = elastic_value(self.elastic, x);
+        let elastic =
+            self.elastic.map_or(0.0, |e| elastic_value(e, x)) + self.elsewhere.map_or(0.0, |e| e.value(x));
         let mut sum = inertia + elastic;
         let mut scale = inertia + elastic.abs();
         for b in barriers {
             b.barriers.touches(x, touches);
             let values: Vec<f64> = touches.par_iter().with_min_len(256).map(|t| t.value(x)).collect();
-            sum += b.factor * values.iter().sum::<f64>();
-            scale += b.factor * values.iter().map(|v| v.abs()).sum::<f64>();
+            let (mut sums, mut scales) = ([0.0; 2], [0.0; 2]);
+            for (t, v) in touches.iter().zip(&values) {
+                let k = usize::from(t.points[0] >= b.first_particle);
+                sums[k] += v;
+                scales[k] += v.abs();
+            }
+            sum += b.factor * sums[0] + b.of_particles * sums[1];
+            scale += b.factor * scales[0] + b.of_particles * scales[1];
+        }
+        if let Some(expansion) = self.expansion {
+            let value = expansion.value(x);
+            sum += value;
+            scale += value.abs();
         }
         let friction: f64 = self.friction.list.iter().map(|s| self.friction.value(s, x, self.x_n)).sum();
         Value { sum: sum + friction, scale: scale + friction }
@@ -108,7 +144,7 @@ impl Objective<'_> {
         let mut found: Vec<(Touch, f64)> = Vec::new();
         for b in barriers {
             b.barriers.touches(x, touches);
-            found.extend(touches.iter().map(|t| (*t, b.factor)));
+            found.extend(touches.iter().map(|t| (*t, b.factor_of(t))).filter(|t| t.1 != 0.0));
         }
         out.prepare(self, &found);
         out.gradient.clear();
@@ -120,8 +156,13 @@ impl Objective<'_> {
             out.gradient[v] = weight * (x[v] - self.target[v]);
             out.matrix.add_diagonal(i as u32, Mat3::from_diagonal(Vec3::splat(weight)));
         }
-        out.places.add(self.elastic, x, &mut out.gradient, &mut out.matrix);
+        if let Some(elastic) = self.elastic {
+            out.places.add(elastic, x, &mut out.gradient, &mut out.matrix);
+        }
         out.add_touches(self.unknowns, x, &found);
+        if let Some(expansion) = self.expansion {
+            out.add_expansion(self.unknowns, x, expansion);
+        }
         out.add_friction(self, x);
         found.len() as u32
     }
@@ -156,6 +197,9 @@ impl Derivatives {
         for s in objective.friction.list.iter().filter(|s| LaggedFriction::drags(s)) {
             pairs_of(&s.points, unknowns, |a, b| wanted.push((a, b)));
         }
+        for m in objective.expansion.iter().flat_map(|e| &e.models) {
+            pairs_of(m.points(), unknowns, |a, b| wanted.push((a, b)));
+        }
         wanted.par_sort_unstable();
         wanted.dedup();
         let holds = || wanted.iter().all(|&(a, b)| self.matrix.slot(b, a).is_some());
@@ -171,7 +215,9 @@ impl Derivatives {
             self.contact_pairs = wanted;
             self.patterns += 1;
         }
-        self.places.update(objective.elastic, unknowns, &self.matrix);
+        if let Some(elastic) = objective.elastic {
+            self.places.update(elastic, unknowns, &self.matrix);
+        }
     }
 
     fn add_touches(&mut self, unknowns: &Unknowns, x: &[Vec3], touches: &[(Touch, f64)]) {
@@ -185,6 +231,16 @@ impl Derivatives {
             if t.barrier.strength > 0.0 {
                 self.add_blocks(unknowns, points, |i, j| h[i][j] * *factor);
             }
+        }
+    }
+
+    fn add_expansion(&mut self, unknowns: &Unknowns, x: &[Vec3], expansion: &Expansion) {
+        for m in &expansion.models {
+            let gradient = expansion.gradient(m, x);
+            for (&v, g) in m.points().iter().zip(&gradient) {
+                self.gradient[v as usize] += *g;
+            }
+            self.add_blocks(unknowns, m.points(), |i, j| m.hessian[i][j]);
         }
     }
 

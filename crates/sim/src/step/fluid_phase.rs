@@ -5,6 +5,8 @@
 //! walls' kernel volume and the reaction on the solids are part of the same solve, so that the pressure which holds a
 //! column up and the weight that a floor carries are the same number.
 
+use crate::contact::barrier;
+use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::law;
 use crate::contact::wall::Meeting;
 use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, Solution, SolveSettings, Visibility, Wall};
@@ -28,10 +30,10 @@ const NOZZLE_CLEARANCE: f64 = 0.5;
 /// The phase and its memory. Dropping the memory between steps changes no result.
 #[derive(Debug)]
 pub struct FluidPhase {
-    fluid: Fluid,
+    pub(super) fluid: Fluid,
     near: NearTriangles,
     /// Which particles are there (p).
-    present: Vec<bool>,
+    pub(super) present: Vec<bool>,
     /// Points of the particles that are there.
     points: Vec<u32>,
     kinds: Vec<u32>,
@@ -39,23 +41,27 @@ pub struct FluidPhase {
     place: Vec<u32>,
     near_surface: Vec<bool>,
     /// Points that are nodes.
-    unknowns: Unknowns,
+    pub(super) unknowns: Unknowns,
     backing: ElasticBacking,
     /// Force of the fluid on each node [N].
     force: Vec<Vec3>,
     /// Force of this phase on each object [N].
     on_objects: Vec<Vec3>,
+    /// What may act on particles where the phase after has barriers.
+    barriers: Barriers,
     /// Object of each wall and each link.
     wall_objects: Vec<u32>,
-    link_objects: Vec<u32>,
+    pub(super) link_objects: Vec<u32>,
     /// Positions xⁿ of free points, final ones of prescribed points (n) [m].
     expanded_at: Vec<Vec3>,
     nodes: Vec<Node>,
     walls: Vec<Wall>,
-    links: Vec<Link>,
-    x_hat: Vec<Vec3>,
-    node_motion: Vec<Vec3>,
-    warm: Vec<Vec3>,
+    pub(super) links: Vec<Link>,
+    pub(super) x_hat: Vec<Vec3>,
+    pub(super) node_motion: Vec<Vec3>,
+    pub(super) warm: Vec<Vec3>,
+    /// The last solution of a joint solve.
+    pub(super) last: Solution,
 }
 
 /// What the phase reads besides the system.
@@ -67,6 +73,19 @@ pub struct Start<'a> {
     pub held: &'a [bool],
     /// Step [s].
     pub h: f64,
+    /// The barriers that are modelled, where the phase after has barriers; else contacts follow their law.
+    pub proxy: Option<Proxy<'a>>,
+}
+
+/// T₂[c C_sf; xⁿ] [Xie 2023, Eq. 24].
+#[derive(Clone, Copy, Debug)]
+pub struct Proxy<'a> {
+    /// The barriers.
+    pub model: &'a BarrierModel,
+    /// c [–]; at 0 this phase has no contacts.
+    pub factor: f64,
+    /// Every free point of a solid is a node, wet or dry: for the joint solve.
+    pub whole: bool,
 }
 
 impl FluidPhase {
@@ -86,6 +105,7 @@ impl FluidPhase {
             unknowns: Unknowns::default(),
             backing: ElasticBacking::default(),
             force: Vec::new(),
+            barriers: Barriers::default(),
             on_objects: Vec::new(),
             wall_objects: Vec::new(),
             link_objects: Vec::new(),
@@ -96,6 +116,7 @@ impl FluidPhase {
             x_hat: Vec::new(),
             node_motion: Vec::new(),
             warm: Vec::new(),
+            last: Solution::default(),
         })
     }
 
@@ -107,6 +128,13 @@ impl FluidPhase {
     /// Which particles are there, in their order.
     pub fn present(&self) -> &[bool] {
         &self.present
+    }
+
+    /// Lists the particles that are there.
+    pub fn list(&mut self, system: &System, state: &Snapshot) {
+        if let Some(f) = &system.fluid {
+            self.list_present(f, state);
+        }
     }
 
     /// Finds x* and writes it into the inertial targets `y` of particles and of the solid points near them; the
@@ -121,23 +149,8 @@ impl FluidPhase {
     ) -> FluidReport {
         let Some(f) = &system.fluid else { return FluidReport::default() };
         let mut report = FluidReport::default();
-        self.list_present(f, state);
-        self.near.fit(start.x, &system.geometry.surface.triangles, &self.points, self.fluid.support());
-        self.surroundings(system, f, start, wanted);
-        let x = &start.x[f.first..];
-        {
-            let (near, place) = (&self.near, &self.place);
-            let sees =
-                |a: u32, b: u32| !near.is_blocked(place[a as usize] as usize, place[b as usize] as usize);
-            let visibility = Visibility { near_surface: &self.near_surface, sees: &sees };
-            self.fluid.prepare(x, start.h, &self.nodes, &self.walls, Some(&visibility));
-        }
-        self.predict(system, f, start, state);
-        let settings = SolveSettings {
-            tolerance: f.settings.tolerance,
-            max_iterations: f.settings.max_iterations,
-            ..SolveSettings::default()
-        };
+        self.prepare(system, f, start, state, wanted);
+        let settings = settings_of(f);
         let elastic = f.settings.response == SolidResponse::Elastic && !self.unknowns.is_empty();
         if elastic {
             self.expanded_at.clear();
@@ -155,18 +168,14 @@ impl FluidPhase {
             &settings,
             if elastic { Some(&mut self.backing) } else { None },
         );
-        let memory = &mut state.memory[f.memory..];
         for (i, present) in self.present.iter().enumerate() {
             let v = f.first + i;
-            if !present {
-                (y[v], wanted[v]) = (start.x[v], Vec3::ZERO);
-                continue;
-            }
-            y[v] = solution.x[i];
-            wanted[v] = solution.x[i] - start.x[v];
-            let push = (solution.x[i] - self.x_hat[i]) / (start.h * start.h);
-            memory[PARTICLE_MEMORY * i + 1..PARTICLE_MEMORY * (i + 1)].copy_from_slice(&push.to_array());
+            (y[v], wanted[v]) = match present {
+                true => (solution.x[i], solution.x[i] - start.x[v]),
+                false => (start.x[v], Vec3::ZERO),
+            };
         }
+        self.remember(f, start.h, &solution.x, state);
         self.add_forces(system, start, &solution);
         for (k, &v) in self.unknowns.points.iter().enumerate() {
             let v = v as usize;
@@ -177,10 +186,75 @@ impl FluidPhase {
                 wanted[v] = solution.nodes[k];
             }
         }
+        if start.proxy.is_some() && self.is_free() {
+            self.balance(system, f, start, y, wanted);
+        }
         self.tell(&mut report);
         report.iterations = solution.report.iterations;
         report.residual = solution.report.residual;
         report
+    }
+
+    /// Nothing that the fluid meets is prescribed or held.
+    pub(super) fn is_free(&self) -> bool {
+        let free = |nodes: &[u32; 3], weights: &[f64; 3]| {
+            nodes.iter().zip(weights).all(|(n, w)| *n != NO_NODE || *w == 0.0)
+        };
+        self.walls.iter().all(|w| free(&w.nodes, &w.weights))
+            && self.links.iter().all(|l| free(&l.nodes, &l.weights))
+    }
+
+    /// Shifts the particles as a whole until they and the nodes have together the momentum they started with: what the
+    /// tolerance of the solve has left of it.
+    fn balance(
+        &self,
+        system: &System,
+        f: &FluidSystem,
+        start: &Start<'_>,
+        y: &mut [Vec3],
+        wanted: &mut [Vec3],
+    ) {
+        let there = || (0..self.present.len()).filter(|&i| self.present[i]);
+        let mass: f64 = there().map(|i| system.mass[f.first + i]).sum();
+        let gained: Vec3 = there().map(|i| system.mass[f.first + i] * (y[f.first + i] - self.x_hat[i])).sum();
+        let given = start.h * start.h * self.force.iter().sum::<Vec3>();
+        let shift = (gained + given) / mass.max(f64::MIN_POSITIVE);
+        for v in there().map(|i| f.first + i) {
+            y[v] -= shift;
+            wanted[v] -= shift;
+        }
+    }
+
+    /// Neighbours, walls, nodes, links and predictors at xⁿ.
+    pub(super) fn prepare(
+        &mut self,
+        system: &System,
+        f: &FluidSystem,
+        start: &Start<'_>,
+        state: &Snapshot,
+        wanted: &[Vec3],
+    ) {
+        self.list_present(f, state);
+        self.near.fit(start.x, &system.geometry.surface.triangles, &self.points, self.fluid.support());
+        self.surroundings(system, f, start, wanted);
+        let x = &start.x[f.first..];
+        {
+            let (near, place) = (&self.near, &self.place);
+            let sees =
+                |a: u32, b: u32| !near.is_blocked(place[a as usize] as usize, place[b as usize] as usize);
+            let visibility = Visibility { near_surface: &self.near_surface, sees: &sees };
+            self.fluid.prepare(x, start.h, &self.nodes, &self.walls, Some(&visibility));
+        }
+        self.predict(system, f, start, state);
+    }
+
+    /// Keeps the accelerations by pressure for the start of the next solve.
+    pub(super) fn remember(&self, f: &FluidSystem, h: f64, x: &[Vec3], state: &mut Snapshot) {
+        let memory = &mut state.memory[f.memory..];
+        for i in (0..self.present.len()).filter(|&i| self.present[i]) {
+            let push = (x[i] - self.x_hat[i]) / (h * h);
+            memory[PARTICLE_MEMORY * i + 1..PARTICLE_MEMORY * (i + 1)].copy_from_slice(&push.to_array());
+        }
     }
 
     /// Lets particles in at nozzles, and takes those that are in a sink. Returns how many a nozzle held back.
@@ -284,6 +358,12 @@ impl FluidPhase {
         if f.settings.splitting == Splitting::Baseline {
             return;
         }
+        let mut touches = Vec::new();
+        if let Some(proxy) = start.proxy.filter(|p| p.factor != 0.0) {
+            let near = points.iter().enumerate().map(|(k, &v)| (v, near.list(k)));
+            self.barriers.list_near(proxy.model, &system.contact, &system.geometry, near);
+            self.barriers.touches(start.x, &mut touches);
+        }
         let meetings: Vec<(u32, Meeting)> = points
             .par_iter()
             .enumerate()
@@ -296,7 +376,7 @@ impl FluidPhase {
                 out.into_iter().map(move |m| (v, m))
             })
             .collect();
-        self.choose_nodes(system, f, start, &meetings);
+        self.choose_nodes(system, f, start, &meetings, &touches);
         let first_phase = 1.0 - f.contact_share();
         for (v, m) in &meetings {
             let i = *v as usize - f.first;
@@ -320,13 +400,20 @@ impl FluidPhase {
                 no_slip: f.no_slip[kind as usize],
             });
             let radius = system.contact.particles().radius;
-            if m.distance < radius {
+            if m.distance < radius && start.proxy.is_none() {
                 let (force, curvature) =
                     law::force_and_curvature(m.distance, first_phase * f.contact_stiffness(kind), radius);
                 let gradient = -force * m.normal;
                 let hessian: Mat3 = curvature * outer(m.normal, m.normal);
                 self.link_objects.push(object);
                 self.links.push(Link { particle, nodes, weights, motion, gradient, hessian });
+            }
+        }
+        if let Some(proxy) = start.proxy {
+            let moved = |v: u32| wanted[v as usize];
+            for t in &touches {
+                self.link_objects.push(system.contact.object_of(t.points[1]));
+                self.links.push(link_of(t, start.x, proxy.factor, f.first, &self.unknowns, moved));
             }
         }
     }
@@ -338,24 +425,27 @@ impl FluidPhase {
         f: &FluidSystem,
         start: &Start<'_>,
         meetings: &[(u32, Meeting)],
+        touches: &[Touch],
     ) {
         let component = &system.geometry.component;
         let mut met = vec![false; f.first];
         let mut wet = vec![false; system.geometry.prescribed.len()];
-        for c in meetings.iter().flat_map(|(_, m)| m.corners) {
+        let touched = touches.iter().flat_map(|t| &t.points[1..t.used()]).copied();
+        for c in meetings.iter().flat_map(|(_, m)| m.corners).chain(touched) {
             met[c as usize] = true;
             wet[component[c as usize] as usize] = true;
         }
         let elastic = f.settings.response == SolidResponse::Elastic;
+        let whole = start.proxy.is_some_and(|p| p.whole);
         self.unknowns = Unknowns::new(f.first, |v| {
             let counts = if elastic { wet[component[v] as usize] } else { met[v] };
-            counts && system.mass[v] > 0.0 && !start.held[v]
+            (counts || whole) && system.mass[v] > 0.0 && !start.held[v]
         });
         self.nodes.extend(self.unknowns.points.iter().map(|&v| Node { mass: system.mass[v as usize] }));
     }
 
     /// Sums the forces of walls and contacts on the nodes.
-    fn add_forces(&mut self, system: &System, start: &Start<'_>, solution: &Solution) {
+    pub(super) fn add_forces(&mut self, system: &System, start: &Start<'_>, solution: &Solution) {
         self.force.clear();
         self.force.resize(self.nodes.len(), Vec3::ZERO);
         let first = start.x.len() - self.present.len();
@@ -401,7 +491,7 @@ impl FluidPhase {
     }
 
     /// Compression and volume at xⁿ.
-    fn tell(&self, report: &mut FluidReport) {
+    pub(super) fn tell(&self, report: &mut FluidReport) {
         let fill = self.fluid.fill();
         let there = || fill.iter().zip(&self.present).filter(|(_, p)| **p).map(|(f, _)| f.max(1.0));
         let count = self.points.len().max(1) as f64;
@@ -410,4 +500,43 @@ impl FluidPhase {
         report.compression_max = there().map(|f| f - 1.0).fold(0.0, f64::max);
         report.volume_error = there().map(|f| 1.0 / f - 1.0).sum::<f64>() / count;
     }
+}
+
+/// How the linear system is solved.
+pub(super) fn settings_of(f: &FluidSystem) -> SolveSettings {
+    SolveSettings {
+        tolerance: f.settings.tolerance,
+        max_iterations: f.settings.max_iterations,
+        ..SolveSettings::default()
+    }
+}
+
+/// The model of a particle's barrier at `x` [m], times `factor`, as a link about the displacements since the start of the
+/// step; `motion` says how far corners go that are no unknowns. Weights and normal stay as they are at `x`.
+pub(super) fn link_of(
+    touch: &Touch,
+    x: &[Vec3],
+    factor: f64,
+    first: usize,
+    unknowns: &Unknowns,
+    motion: impl Fn(u32) -> Vec3,
+) -> Link {
+    let (closest, force) = touch.barrier.pull(&touch.gather(x));
+    let (_, curvature) = barrier::slopes(closest.distance, touch.barrier.range);
+    let n = closest.normal;
+    let mut link = Link::fixed(
+        touch.points[0] - first as u32,
+        -factor * force * n,
+        // Corrections of sums would make it negative.
+        outer(n, n) * (factor * touch.barrier.strength.max(0.0) * curvature),
+    );
+    for k in 1..touch.used() {
+        let corner = touch.points[k];
+        link.weights[k - 1] = -closest.weights[k];
+        link.nodes[k - 1] = unknowns.of_point[corner as usize];
+        if link.nodes[k - 1] == NO_NODE {
+            link.motion -= closest.weights[k] * motion(corner);
+        }
+    }
+    link
 }

@@ -2,7 +2,10 @@
 
 mod bodies;
 mod fluid_phase;
+mod joint_fluid;
 mod newton_ipc;
+mod newton_phase;
+mod splitting;
 mod vbd_dat;
 
 pub use newton_ipc::NewtonIpc;

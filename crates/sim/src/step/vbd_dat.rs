@@ -296,7 +296,7 @@ impl VbdDat {
         }
         if let Some(fluid) = &mut self.fluid {
             let began = Instant::now();
-            let start = Start { x: x.as_slice(), held: &work.held, h };
+            let start = Start { x: x.as_slice(), held: &work.held, h, proxy: None };
             report.fluid = Some(fluid.run(system, &start, state, &mut work.y, &mut work.wanted));
             report.phases.fluid += began.elapsed().as_secs_f64();
         }

@@ -1,0 +1,201 @@
+//! Domain decomposition of a Newton system [Xie 2023, §5]: particles meet solids but never one another, so that their
+//! part H_f of the Hessian is block-diagonal. They are eliminated one by one,
+//!
+//! S = H_s − Gᵀ H_f⁻¹ G,  S d_s = b_s − Gᵀ H_f⁻¹ b_f,  d_f = H_f⁻¹ (b_f − G d_s),
+//!
+//! and what is factorised is as large as the solids alone. Each particle couples the few points it touches, which are
+//! mostly coupled already.
+
+use super::cholesky::{Cholesky, CholeskyError};
+use super::sparse::BlockMatrix;
+use littoral_geom::math::{Mat3, Vec3};
+
+/// The decomposition and what it can keep for the next one.
+#[derive(Debug, Default)]
+pub struct Schur {
+    version: u64,
+    solids: usize,
+    /// S.
+    matrix: BlockMatrix,
+    /// Where each block of H_s goes: slot there, slot here.
+    kept: Vec<(u32, u32)>,
+    /// First coupling of each particle; one more entry than particles.
+    starts: Vec<u32>,
+    /// Couplings of the particles: the solid's unknown and the slot of G.
+    couplings: Vec<(u32, u32)>,
+    /// Slots of S of every pair of couplings of each particle, the first not before the second.
+    targets: Vec<u32>,
+    cholesky: Cholesky,
+    inverse: Vec<Mat3>,
+    right: Vec<Vec3>,
+}
+
+impl Schur {
+    /// Solves A x = b. The first `solids` unknowns are solid, the others couple to those only. A must be symmetric
+    /// positive definite.
+    pub fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[Vec3],
+        solids: usize,
+        x: &mut Vec<Vec3>,
+    ) -> Result<(), CholeskyError> {
+        if self.version != a.version || self.solids != solids {
+            self.analyse(a, solids);
+        }
+        let not_positive = CholeskyError::NotPositive { points: a.len() };
+        // 1. H_f⁻¹, S, and its right-hand side.
+        self.matrix.clear();
+        for &(from, to) in &self.kept {
+            self.matrix.values[to as usize] = a.values[from as usize];
+        }
+        self.right.clear();
+        self.right.extend_from_slice(&b[..solids]);
+        self.inverse.clear();
+        let mut target = self.targets.iter();
+        for p in 0..a.len() - solids {
+            let block = a.diagonal(solids + p);
+            let inverse = block.inverse();
+            if !(block.determinant() > 0.0 && inverse.is_finite()) {
+                return Err(not_positive);
+            }
+            let row = &self.couplings[self.starts[p] as usize..self.starts[p + 1] as usize];
+            for (i, &(s, slot)) in row.iter().enumerate() {
+                // Gᵀ H_f⁻¹ of one point.
+                let arm = a.values[slot as usize].transpose() * inverse;
+                self.right[s as usize] -= arm * b[solids + p];
+                for (&(_, other), &to) in row[..=i].iter().zip(&mut target) {
+                    self.matrix.values[to as usize] -= arm * a.values[other as usize];
+                }
+            }
+            self.inverse.push(inverse);
+        }
+        // 2. The solids.
+        self.cholesky.solve(&self.matrix, &self.right, x)?;
+        // 3. Each particle by itself.
+        for p in 0..a.len() - solids {
+            let row = &self.couplings[self.starts[p] as usize..self.starts[p + 1] as usize];
+            let pull: Vec3 = row.iter().map(|&(s, slot)| a.values[slot as usize] * x[s as usize]).sum();
+            x.push(self.inverse[p] * (b[solids + p] - pull));
+        }
+        Ok(())
+    }
+
+    /// Entries of the factor of S; 0 before the first analysis.
+    pub fn fill(&self) -> usize {
+        self.cholesky.fill()
+    }
+
+    /// Finds the couplings and the pattern of S.
+    fn analyse(&mut self, a: &BlockMatrix, solids: usize) {
+        let particles = a.len() - solids;
+        let mut lists: Vec<Vec<(u32, u32)>> = vec![Vec::new(); particles];
+        let mut pairs = Vec::new();
+        for j in 0..solids {
+            for (k, &row) in a.column(j).iter().enumerate() {
+                match (row as usize).checked_sub(solids) {
+                    Some(p) => lists[p].push((j as u32, a.starts[j] + k as u32)),
+                    None => pairs.push((j as u32, row)),
+                }
+            }
+        }
+        for list in &lists {
+            for (i, x) in list.iter().enumerate() {
+                pairs.extend(list[..i].iter().map(|y| (y.0, x.0)));
+            }
+        }
+        self.matrix.set_pattern(solids, pairs);
+        let slot = |row: u32, column: u32| {
+            let found = self.matrix.slot(row, column);
+            assert!(found.is_some(), "the pattern was made for this block");
+            found.unwrap_or(0)
+        };
+        self.kept.clear();
+        for j in 0..solids {
+            for (k, &row) in a.column(j).iter().enumerate().filter(|(_, r)| (**r as usize) < solids) {
+                self.kept.push((a.starts[j] + k as u32, slot(row, j as u32)));
+            }
+        }
+        self.starts.clear();
+        self.couplings.clear();
+        self.targets.clear();
+        self.starts.push(0);
+        for list in &lists {
+            // Columns ascend, so that the later of two is the row.
+            for (i, x) in list.iter().enumerate() {
+                self.targets.extend(list[..=i].iter().map(|y| slot(x.0, y.0)));
+            }
+            self.couplings.extend_from_slice(list);
+            self.starts.push(self.couplings.len() as u32);
+        }
+        self.version = a.version;
+        self.solids = solids;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use littoral_geom::math::outer;
+    use littoral_geom::random::Random;
+
+    /// A chain of solids and particles that each pull at three of them with stiff contacts.
+    fn coupled(solids: u32, particles: u32, seed: u64) -> BlockMatrix {
+        let mut random = Random::new(seed);
+        let mut springs: Vec<(Vec<u32>, Vec<f64>, f64)> =
+            (1..solids).map(|i| (vec![i - 1, i], vec![1.0, -1.0], 1.0)).collect();
+        for p in 0..particles {
+            let at = (random.in_cube(1.0).x.abs() * f64::from(solids - 3)) as u32;
+            let w = random.in_cube(1.0).abs();
+            let sum = w.x + w.y + w.z;
+            let points = vec![solids + p, at, at + 1, at + 2];
+            springs.push((points, vec![1.0, -w.x / sum, -w.y / sum, -w.z / sum], 1e3));
+        }
+        let pairs = springs.iter().flat_map(|(points, ..)| {
+            points.iter().flat_map(|&a| points.iter().map(move |&b| (a, b))).collect::<Vec<_>>()
+        });
+        let mut a = BlockMatrix::default();
+        a.set_pattern((solids + particles) as usize, pairs.collect());
+        for i in 0..solids + particles {
+            a.add_diagonal(i, Mat3::IDENTITY * 0.1);
+        }
+        for (points, weights, stiffness) in springs {
+            let n = random.direction();
+            for (i, &p) in points.iter().enumerate() {
+                for (j, &q) in points[..=i].iter().enumerate() {
+                    let place = a.place(p, q).unwrap();
+                    a.add_at(place, &(outer(n, n) * (stiffness * weights[i] * weights[j])));
+                }
+            }
+        }
+        a
+    }
+
+    #[test]
+    fn the_direction_is_that_of_the_whole_system() {
+        for (solids, particles) in [(40, 200), (5, 1), (30, 0)] {
+            let a = coupled(solids, particles, 7);
+            let mut random = Random::new(8);
+            let b: Vec<Vec3> = (0..a.len()).map(|_| random.in_cube(1.0)).collect();
+            let (mut whole, mut parts) = (Vec::new(), Vec::new());
+            Cholesky::default().solve(&a, &b, &mut whole).unwrap();
+            let mut schur = Schur::default();
+            for _ in 0..2 {
+                schur.solve(&a, &b, solids as usize, &mut parts).unwrap();
+                let size = whole.iter().map(|v| v.length()).fold(0.0, f64::max);
+                let error = whole.iter().zip(&parts).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+                // The condition is 1e4; times some roundings.
+                assert!(error < 1e-10 * size, "{error:e} of {size:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_particle_without_a_positive_block_is_refused() {
+        let mut a = coupled(10, 3, 2);
+        a.add_diagonal(11, Mat3::IDENTITY * -1e5);
+        let b = vec![Vec3::ONE; 13];
+        let found = Schur::default().solve(&a, &b, 10, &mut Vec::new());
+        assert_eq!(found, Err(CholeskyError::NotPositive { points: 13 }));
+    }
+}
