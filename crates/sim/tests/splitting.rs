@@ -1,6 +1,6 @@
 //! Fluid and solids by Newton's method, with every splitting: no leaks, no crossings, momentum, the same bits.
 
-use littoral_geom::math::Vec3;
+use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::TriMesh;
 use littoral_geom::shapes;
 use littoral_sim::motion::Motion;
@@ -42,6 +42,7 @@ fn liquid(spacing: f64, particles: Vec<Vec3>) -> Liquid {
         placement: named("water"),
         spacing,
         particles,
+        gradient: Mat3::ZERO,
         emitters: Vec::new(),
         material: LiquidMaterial::default(),
     }

@@ -26,8 +26,48 @@ pub struct Schur {
     /// Slots of S of every pair of couplings of each particle, the first not before the second.
     targets: Vec<u32>,
     cholesky: Cholesky,
-    inverse: Vec<Mat3>,
+    roots: Vec<Root>,
+    /// L⁻¹ G of every coupling.
+    arms: Vec<Mat3>,
     right: Vec<Vec3>,
+}
+
+/// The Cholesky factor L of a block. An inverse would not do: a barrier makes blocks so ill-conditioned that the rounding
+/// of its inverse would outweigh what S is left with.
+#[derive(Clone, Copy, Debug)]
+struct Root {
+    diagonal: Vec3,
+    /// L₁₀, L₂₀, L₂₁.
+    below: Vec3,
+}
+
+impl Root {
+    /// `None` when the block is not positive definite.
+    fn of(m: &Mat3) -> Option<Root> {
+        let root = |pivot: f64| (pivot > 0.0).then(|| pivot.sqrt());
+        let a = root(m.x_axis.x)?;
+        let (d, e) = (m.x_axis.y / a, m.x_axis.z / a);
+        let b = root(m.y_axis.y - d * d)?;
+        let f = (m.y_axis.z - d * e) / b;
+        let c = root(m.z_axis.z - e * e - f * f)?;
+        Some(Root { diagonal: Vec3::new(a, b, c), below: Vec3::new(d, e, f) })
+    }
+
+    /// L⁻¹ v.
+    #[inline]
+    fn forward(&self, v: Vec3) -> Vec3 {
+        let x = v.x / self.diagonal.x;
+        let y = (v.y - self.below.x * x) / self.diagonal.y;
+        Vec3::new(x, y, (v.z - self.below.y * x - self.below.z * y) / self.diagonal.z)
+    }
+
+    /// L⁻ᵀ v.
+    #[inline]
+    fn backward(&self, v: Vec3) -> Vec3 {
+        let z = v.z / self.diagonal.z;
+        let y = (v.y - self.below.z * z) / self.diagonal.y;
+        Vec3::new((v.x - self.below.x * y - self.below.y * z) / self.diagonal.x, y, z)
+    }
 }
 
 impl Schur {
@@ -44,39 +84,40 @@ impl Schur {
             self.analyse(a, solids);
         }
         let not_positive = CholeskyError::NotPositive { points: a.len() };
-        // 1. H_f⁻¹, S, and its right-hand side.
+        // 1. H_f = L Lᵀ, S, and its right-hand side.
         self.matrix.clear();
         for &(from, to) in &self.kept {
             self.matrix.values[to as usize] = a.values[from as usize];
         }
         self.right.clear();
         self.right.extend_from_slice(&b[..solids]);
-        self.inverse.clear();
+        self.roots.clear();
+        self.arms.clear();
         let mut target = self.targets.iter();
         for p in 0..a.len() - solids {
-            let block = a.diagonal(solids + p);
-            let inverse = block.inverse();
-            if !(block.determinant() > 0.0 && inverse.is_finite()) {
-                return Err(not_positive);
-            }
-            let row = &self.couplings[self.starts[p] as usize..self.starts[p + 1] as usize];
-            for (i, &(s, slot)) in row.iter().enumerate() {
-                // Gᵀ H_f⁻¹ of one point.
-                let arm = a.values[slot as usize].transpose() * inverse;
-                self.right[s as usize] -= arm * b[solids + p];
-                for (&(_, other), &to) in row[..=i].iter().zip(&mut target) {
-                    self.matrix.values[to as usize] -= arm * a.values[other as usize];
+            let root = Root::of(&a.diagonal(solids + p)).ok_or(not_positive)?;
+            let pull = root.forward(b[solids + p]);
+            let first = self.arms.len();
+            for &(s, slot) in &self.couplings[first..self.starts[p + 1] as usize] {
+                let g = a.values[slot as usize];
+                let arm =
+                    Mat3::from_cols(root.forward(g.x_axis), root.forward(g.y_axis), root.forward(g.z_axis));
+                self.right[s as usize] -= arm.transpose() * pull;
+                self.arms.push(arm);
+                for (other, &to) in self.arms[first..].iter().zip(&mut target) {
+                    self.matrix.values[to as usize] -= arm.transpose() * *other;
                 }
             }
-            self.inverse.push(inverse);
+            self.roots.push(root);
         }
         // 2. The solids.
         self.cholesky.solve(&self.matrix, &self.right, x)?;
         // 3. Each particle by itself.
-        for p in 0..a.len() - solids {
-            let row = &self.couplings[self.starts[p] as usize..self.starts[p + 1] as usize];
-            let pull: Vec3 = row.iter().map(|&(s, slot)| a.values[slot as usize] * x[s as usize]).sum();
-            x.push(self.inverse[p] * (b[solids + p] - pull));
+        for (p, root) in self.roots.iter().enumerate() {
+            let row = self.starts[p] as usize..self.starts[p + 1] as usize;
+            let arms = self.couplings[row.clone()].iter().zip(&self.arms[row]);
+            let pull: Vec3 = arms.map(|(&(s, _), arm)| *arm * x[s as usize]).sum();
+            x.push(root.backward(root.forward(b[solids + p]) - pull));
         }
         Ok(())
     }
@@ -149,7 +190,7 @@ mod tests {
             let w = random.in_cube(1.0).abs();
             let sum = w.x + w.y + w.z;
             let points = vec![solids + p, at, at + 1, at + 2];
-            springs.push((points, vec![1.0, -w.x / sum, -w.y / sum, -w.z / sum], 1e3));
+            springs.push((points, vec![1.0, -w.x / sum, -w.y / sum, -w.z / sum], 1e2));
         }
         let pairs = springs.iter().flat_map(|(points, ..)| {
             points.iter().flat_map(|&a| points.iter().map(move |&b| (a, b))).collect::<Vec<_>>()
