@@ -70,9 +70,12 @@ impl Maker<'_> {
                 (shapes::tet_cuboid(size, cells), Vec::new())
             }
             surface => {
+                // The parts of a figure are meant to be one body.
+                let whole = matches!(surface, Mesh::Figure(_));
                 let (surface, notes) = self.surface(surface, factors)?;
                 let mut solid = TetMesh::default();
-                for part in parts_that_cross(&surface) {
+                let parts = if whole { vec![surface] } else { parts_that_cross(&surface) };
+                for part in parts {
                     let filled = filled(&part, fill)?;
                     let first = solid.vertices.len() as u32;
                     solid.vertices.extend(filled.vertices);
