@@ -135,7 +135,9 @@ impl SceneFile {
         let scene = Scene::deserialize(&document.root).map_err(|e| {
             let homes = e.unknown_key.as_ref().map(|key| homes(&schema, key)).unwrap_or_default();
             let belongs = (!homes.is_empty()).then(|| format!("it belongs to {}", homes.join(", ")));
-            let help = belongs.or(e.help);
+            // A word may be a key elsewhere and yet be meant for this table.
+            let help: Vec<String> = belongs.into_iter().chain(e.help).collect();
+            let help = (!help.is_empty()).then(|| help.join("; "));
             document.error(e.span.unwrap_or_default(), &e.message, help.as_deref())
         })?;
         ranges::check(&schema, &document.root).map_err(|(span, m)| document.error(span, &m, None))?;
