@@ -80,7 +80,8 @@ mod tests {
         let bounds = Aabb::of(mesh.vertices.iter().copied());
         // Corners of a sphere and a capsule lie on them, but not at their highest and lowest points: 1 % at most.
         assert!(bounds.extent().z <= 1.8 && bounds.extent().z > 1.782, "{}", bounds.extent().z);
-        assert!((bounds.min.x + bounds.max.x).abs() < 1e-12);
+        // The seams of mirrored limbs lie elsewhere.
+        assert!((bounds.min.x + bounds.max.x).abs() < 0.018);
     }
 
     #[test]
