@@ -80,6 +80,7 @@ impl Build<'_> {
         builder.fluid = self.fluid_settings();
         builder.sinks = self.sinks();
         self.add_fluids(&mut builder, &mut named, &mut warnings)?;
+        self.note_what_fluids_miss(&names, &mut warnings);
         self.add_attachments(&mut builder)?;
         self.add_joints(&mut builder)?;
         self.add_pairs(&mut builder, &mut warnings);

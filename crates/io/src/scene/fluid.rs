@@ -130,6 +130,33 @@ impl Build<'_> {
         Ok(())
     }
 
+    /// Says which objects a fluid does not treat as what they are: a run would look right and be wrong.
+    pub(super) fn note_what_fluids_miss(
+        &self,
+        names: &[(String, Vec<String>)],
+        warnings: &mut Vec<SceneWarning>,
+    ) {
+        if self.scene.fluid.is_empty() {
+            return;
+        }
+        let kinds = [
+            (
+                "rigid.",
+                "fluid-rigid",
+                "fluids do not lift rigid bodies yet: what is lighter than water sinks in it; a soft body floats",
+            ),
+            ("rod.", "fluid-rod", "fluids do not feel rods yet: they flow through a rope and do not move it"),
+        ];
+        for (kind, code, what) in kinds {
+            let met = || names.iter().filter(|(path, _)| path.starts_with(kind)).flat_map(|(_, n)| n);
+            if let Some(first) = met().next() {
+                let text = format!("\"{first}\": {what}");
+                let count = met().count() as u64;
+                warnings.push(SceneWarning { code, count, object: first.clone(), text });
+            }
+        }
+    }
+
     /// What a fluid fills.
     fn regions(
         &self,

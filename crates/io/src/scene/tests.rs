@@ -555,3 +555,18 @@ fn a_fill_of_an_open_surface_is_told() {
     assert_eq!(codes("cup = { radius = 0.1, height = 0.2 }"), ["fill-open"]);
     assert_eq!(codes("sphere = { radius = 0.1 }"), Vec::<&str>::new());
 }
+
+#[test]
+fn what_a_fluid_misses_is_told_and_only_beside_a_fluid() {
+    let rope = "[[rod]]\nname = \"rope\"\nmesh = { line = {} }\nposition = [0, 0, 2]\n";
+    let crate_ =
+        "[[rigid]]\nname = \"crate\"\nmesh = { box = { size = [0.1, 0.1, 0.1] } }\nposition = [0, 0, 1]\n";
+    let water = "[[fluid]]\nspacing = 0.05\n";
+    let codes = |text: String| {
+        let (_, warnings) = load(&text, &[]).unwrap().build().unwrap();
+        warnings.iter().map(|w| w.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(format!("{rope}{crate_}{water}")), ["fluid-rigid", "fluid-rod"]);
+    assert_eq!(codes(format!("{crate_}{water}")), ["fluid-rigid"]);
+    assert_eq!(codes(format!("{rope}{crate_}")), Vec::<&str>::new());
+}
