@@ -139,15 +139,17 @@ impl Build<'_> {
         if self.scene.fluid.is_empty() {
             return;
         }
+        // Only the proxy's first phase knows the solids that its fluid meets.
+        let lifts = self.scene.solver.splitting != Splitting::Baseline;
         let kinds = [
             (
                 "rigid.",
                 "fluid-rigid",
-                "fluids do not lift rigid bodies yet: what is lighter than water sinks in it; a soft body floats",
+                "with splitting \"baseline\" fluids do not lift rigid bodies: what is lighter than water sinks in it",
             ),
             ("rod.", "fluid-rod", "fluids do not feel rods yet: they flow through a rope and do not move it"),
         ];
-        for (kind, code, what) in kinds {
+        for (kind, code, what) in kinds.into_iter().filter(|k| !lifts || k.1 != "fluid-rigid") {
             let met = || names.iter().filter(|(path, _)| path.starts_with(kind)).flat_map(|(_, n)| n);
             if let Some(first) = met().next() {
                 let text = format!("\"{first}\": {what}");

@@ -566,7 +566,9 @@ fn what_a_fluid_misses_is_told_and_only_beside_a_fluid() {
         let (_, warnings) = load(&text, &[]).unwrap().build().unwrap();
         warnings.iter().map(|w| w.code).collect::<Vec<_>>()
     };
-    assert_eq!(codes(format!("{rope}{crate_}{water}")), ["fluid-rigid", "fluid-rod"]);
-    assert_eq!(codes(format!("{crate_}{water}")), ["fluid-rigid"]);
+    let baseline = "[solver]\nsplitting = \"baseline\"\n";
+    assert_eq!(codes(format!("{rope}{crate_}{water}")), ["fluid-rod"]);
+    assert_eq!(codes(format!("{baseline}{crate_}{water}")), ["fluid-rigid"]);
+    assert_eq!(codes(format!("{crate_}{water}")), Vec::<&str>::new());
     assert_eq!(codes(format!("{rope}{crate_}")), Vec::<&str>::new());
 }

@@ -117,7 +117,7 @@ fn without_overlaps(
 ) -> Vec<Vec3> {
     let mut overlaps = Overlaps::new(particles);
     overlaps.refuse_near_surface(particles, &all.x[..solids], &all.triangles, OVERLAP * spacing);
-    let is_solid = |kind| matches!(kind, ObjectKind::Soft | ObjectKind::Collider);
+    let is_solid = |kind| matches!(kind, ObjectKind::Soft | ObjectKind::Rigid | ObjectKind::Collider);
     for object in all.objects.iter().filter(|o| is_solid(o.kind)) {
         let range = object.range();
         let own: Vec<[u32; 3]> =

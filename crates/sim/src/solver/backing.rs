@@ -46,6 +46,13 @@ impl ElasticBacking {
     }
 }
 
+impl ElasticBacking {
+    /// Gives the nodes in `nodes` a mass of their own [kg].
+    pub(super) fn set_masses(&mut self, nodes: std::ops::Range<usize>, mass: f64) {
+        self.mass[nodes].fill(mass);
+    }
+}
+
 impl Backing for ElasticBacking {
     fn gradient(&self) -> &[Vec3] {
         &self.gradient

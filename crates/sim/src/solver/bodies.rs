@@ -49,7 +49,7 @@ pub struct BodySystem {
     couplings: Vec<Coupling>,
 }
 
-fn six(t: Vec3, r: Vec3) -> Six {
+pub(super) fn six(t: Vec3, r: Vec3) -> Six {
     [t.x, t.y, t.z, r.x, r.y, r.z]
 }
 
@@ -60,7 +60,7 @@ fn add_six(y: &mut Six, x: Six, s: f64) {
 }
 
 /// Adds `m` at the block row and column (0: shift, 1: turn).
-fn add_part(block: &mut Block, row: usize, column: usize, m: &Mat3) {
+pub(super) fn add_part(block: &mut Block, row: usize, column: usize, m: &Mat3) {
     for c in 0..3 {
         for r in 0..3 {
             block[3 * row + r][3 * column + c] += m.col(c)[r];
@@ -68,7 +68,7 @@ fn add_part(block: &mut Block, row: usize, column: usize, m: &Mat3) {
     }
 }
 
-fn add_block(y: &mut Block, x: &Block) {
+pub(super) fn add_block(y: &mut Block, x: &Block) {
     for (y, x) in y.iter_mut().zip(x) {
         for (y, x) in y.iter_mut().zip(x) {
             *y += x;
@@ -312,7 +312,7 @@ struct Island {
 }
 
 /// Factorises the symmetric positive definite matrix (n, n) by LDLᵀ in place; its lower triangle is read.
-fn ldl_factor(m: &mut [f64], n: usize) {
+pub(super) fn ldl_factor(m: &mut [f64], n: usize) {
     let mut scaled = vec![0.0; n];
     for i in 0..n {
         let (above, row) = m.split_at_mut(i * n);
@@ -335,7 +335,7 @@ fn ldl_factor(m: &mut [f64], n: usize) {
 }
 
 /// Solves with the factors of `ldl_factor`.
-fn ldl_substitute(m: &[f64], n: usize, x: &mut [f64]) {
+pub(super) fn ldl_substitute(m: &[f64], n: usize, x: &mut [f64]) {
     for i in 0..n {
         let sum: f64 = m[i * n..i * n + i].iter().zip(x.iter()).map(|(l, x)| l * x).sum();
         x[i] -= sum;

@@ -3,6 +3,7 @@
 pub mod assembly;
 pub mod backing;
 pub mod bodies;
+pub mod body_backing;
 pub mod chain;
 pub mod cholesky;
 pub mod coarse;

@@ -4,7 +4,7 @@
 //! a step does to the rotation is measured from there, R = exp(δ) R*, counted through whole turns; the angular momentum
 //! changes by I δ/h and by nothing else, as the velocity changes by (c − c*)/h.
 
-use crate::body::{BodyState, Pose, free, log_near};
+use crate::body::{BodyState, Pose, exp, free, log_near};
 use crate::contact::{Contact, NO_SLOT};
 use crate::model::Snapshot;
 use crate::report::Energies;
@@ -96,6 +96,33 @@ impl BodyPhase {
         self.curves.clear();
         self.curves.resize(bodies.list.len(), None);
         self.joints.begin(&system.joints, &state.memory, &self.poses, &state.x, h);
+    }
+
+    /// Accepted poses, in the frames of the last detection.
+    pub fn poses(&self) -> &[Pose] {
+        &self.poses
+    }
+
+    /// Adds what a fluid does to the bodies, force [N] and torque about the centre [N m], to their targets. It holds
+    /// their weight, so that their guess is the target then.
+    pub fn push(&mut self, system: &System, pushes: &[(Vec3, Vec3)], h: f64, y: &mut [Vec3]) {
+        for (b, &(force, torque)) in pushes.iter().enumerate() {
+            if force == Vec3::ZERO && torque == Vec3::ZERO {
+                continue;
+            }
+            let body = &system.bodies.list[b];
+            let target = &mut self.targets[b];
+            target.center += (h * h / body.mass) * force;
+            self.guesses[b] = target.center;
+            let turn = h * h * (body.inertia(self.poses[b].rotation).inverse() * torque);
+            target.rotation = (exp(turn) * target.rotation).normalize();
+            self.starts[b].momentum += h * torque;
+            let off = self.poses[b].rotation * target.rotation.conjugate();
+            self.left[b] = log_near(off, self.left[b] - turn);
+            for (r, y) in body.shape.iter().zip(&mut y[body.points()]) {
+                *y = target.place(*r);
+            }
+        }
     }
 
     /// Writes what the points of bodies want to move from `x` [m] to their guess, and sets the ways there.

@@ -5,6 +5,7 @@
 //! walls' kernel volume and the reaction on the solids are part of the same solve, so that the pressure which holds a
 //! column up and the weight that a floor carries are the same number.
 
+use crate::body::{NO_BODY, Pose};
 use crate::contact::barrier;
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::law;
@@ -15,7 +16,7 @@ use crate::model::Snapshot;
 use crate::report::FluidReport;
 use crate::safe::SafePositions;
 use crate::settings::{SolidResponse, Splitting};
-use crate::solver::backing::ElasticBacking;
+use crate::solver::body_backing::SolidBacking;
 use crate::solver::sparse::Unknowns;
 use crate::system::System;
 use littoral_geom::math::{Aabb, Mat3, Vec3, outer};
@@ -42,9 +43,11 @@ pub struct FluidPhase {
     near_surface: Vec<bool>,
     /// Points that are nodes.
     pub(super) unknowns: Unknowns,
-    backing: ElasticBacking,
+    backing: SolidBacking,
     /// Force of the fluid on each node [N].
     force: Vec<Vec3>,
+    /// Force [N] and torque about the centre [N m] of this phase on each rigid body.
+    pushes: Vec<(Vec3, Vec3)>,
     /// Force of this phase on each object [N].
     on_objects: Vec<Vec3>,
     /// What may act on particles where the phase after has barriers.
@@ -71,6 +74,8 @@ pub struct Start<'a> {
     pub x: &'a [Vec3],
     /// Points whose motion is prescribed in this step (n).
     pub held: &'a [bool],
+    /// Poses of the rigid bodies at xⁿ.
+    pub poses: &'a [Pose],
     /// Step [s].
     pub h: f64,
     /// The barriers that are modelled, where the phase after has barriers; else contacts follow their law.
@@ -103,7 +108,8 @@ impl FluidPhase {
             place: Vec::new(),
             near_surface: Vec::new(),
             unknowns: Unknowns::default(),
-            backing: ElasticBacking::default(),
+            backing: SolidBacking::default(),
+            pushes: Vec::new(),
             force: Vec::new(),
             barriers: Barriers::default(),
             on_objects: Vec::new(),
@@ -123,6 +129,11 @@ impl FluidPhase {
     /// Force of this phase on each object in the last step [N].
     pub fn forces_on_objects(&self) -> &[Vec3] {
         &self.on_objects
+    }
+
+    /// Force [N] and torque about its centre [N m] of this phase on each rigid body; none where it met none.
+    pub fn pushes(&self) -> &[(Vec3, Vec3)] {
+        &self.pushes
     }
 
     /// Which particles are there, in their order.
@@ -151,14 +162,17 @@ impl FluidPhase {
         let mut report = FluidReport::default();
         self.prepare(system, f, start, state, wanted);
         let settings = settings_of(f);
-        let elastic = f.settings.response == SolidResponse::Elastic && !self.unknowns.is_empty();
+        let bodies_are_nodes = self.predict_bodies(system, start.x, y);
+        let elastic =
+            (f.settings.response == SolidResponse::Elastic || bodies_are_nodes) && !self.unknowns.is_empty();
         if elastic {
             self.expanded_at.clear();
             self.expanded_at.extend_from_slice(&start.x[..f.first]);
             for (v, x) in self.expanded_at.iter_mut().enumerate().filter(|(v, _)| start.held[*v]) {
                 *x += wanted[v];
             }
-            self.backing.expand(system, self.unknowns.clone(), &self.expanded_at, start.h);
+            self.backing.elastic.expand(system, self.unknowns.clone(), &self.expanded_at, start.h);
+            self.backing.add_bodies(system, start.poses, &self.node_motion);
         }
         let solution = self.fluid.solve_backed(
             &self.x_hat,
@@ -177,8 +191,12 @@ impl FluidPhase {
         }
         self.remember(f, start.h, &solution.x, state);
         self.add_forces(system, start, &solution);
+        self.push_bodies(system, start);
         for (k, &v) in self.unknowns.points.iter().enumerate() {
             let v = v as usize;
+            if system.bodies.of_point[v] != NO_BODY {
+                continue;
+            }
             // What the fluid does to a node joins its inertial target; elasticity itself is the next phase's.
             let pushed = start.h * start.h / system.mass[v] * self.force[k];
             y[v] = start.x[v] + self.node_motion[k] + pushed;
@@ -254,6 +272,34 @@ impl FluidPhase {
         for i in (0..self.present.len()).filter(|&i| self.present[i]) {
             let push = (x[i] - self.x_hat[i]) / (h * h);
             memory[PARTICLE_MEMORY * i + 1..PARTICLE_MEMORY * (i + 1)].copy_from_slice(&push.to_array());
+        }
+    }
+
+    /// Replaces the predicted displacements of points of bodies by those of free flight, to the targets `y` [m]. True if
+    /// there are any.
+    fn predict_bodies(&mut self, system: &System, x: &[Vec3], y: &[Vec3]) -> bool {
+        let mut any = false;
+        for (motion, &v) in self.node_motion.iter_mut().zip(&self.unknowns.points) {
+            let v = v as usize;
+            if system.bodies.of_point[v] != NO_BODY {
+                *motion = y[v] - x[v];
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Sums the forces on the nodes of bodies.
+    fn push_bodies(&mut self, system: &System, start: &Start<'_>) {
+        self.pushes.clear();
+        self.pushes.resize(system.bodies.list.len(), (Vec3::ZERO, Vec3::ZERO));
+        for (force, &v) in self.force.iter().zip(&self.unknowns.points) {
+            let b = system.bodies.of_point[v as usize];
+            if b != NO_BODY {
+                let push = &mut self.pushes[b as usize];
+                push.0 += *force;
+                push.1 += (start.x[v as usize] - start.poses[b as usize].center).cross(*force);
+            }
         }
     }
 
@@ -438,10 +484,15 @@ impl FluidPhase {
         let elastic = f.settings.response == SolidResponse::Elastic;
         let whole = start.proxy.is_some_and(|p| p.whole);
         self.unknowns = Unknowns::new(f.first, |v| {
-            let counts = if elastic { wet[component[v] as usize] } else { met[v] };
-            (counts || whole) && system.mass[v] > 0.0 && !start.held[v]
+            // A body answers with all of its points.
+            let of_one = elastic || system.bodies.of_point[v] != NO_BODY;
+            let counts = if of_one { wet[component[v] as usize] } else { met[v] };
+            (counts || whole) && system.moves(v) && !start.held[v]
         });
-        self.nodes.extend(self.unknowns.points.iter().map(|&v| Node { mass: system.mass[v as usize] }));
+        self.nodes.extend(self.unknowns.points.iter().map(|&v| match system.bodies.at(v as usize) {
+            Some((b, _)) => Node { mass: SolidBacking::lump(system, b) },
+            None => Node { mass: system.mass[v as usize] },
+        }));
     }
 
     /// Sums the forces of walls and contacts on the nodes.

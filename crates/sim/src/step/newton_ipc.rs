@@ -195,7 +195,7 @@ impl NewtonIpc {
         let began = Instant::now();
         let Some(fluid) = &mut self.fluid else { return };
         let proxy = Some(Proxy { model: &self.model.1, factor, whole: false });
-        let start = Start { x: x.as_slice(), held: &self.work.held, h, proxy };
+        let start = Start { x: x.as_slice(), held: &self.work.held, poses: &[], h, proxy };
         report.fluid = Some(fluid.run(system, &start, state, &mut self.work.target, &mut self.work.wanted));
         report.phases.fluid += began.elapsed().as_secs_f64();
     }

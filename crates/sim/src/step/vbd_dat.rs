@@ -296,8 +296,10 @@ impl VbdDat {
         }
         if let Some(fluid) = &mut self.fluid {
             let began = Instant::now();
-            let start = Start { x: x.as_slice(), held: &work.held, h, proxy: None };
+            let poses = self.bodies.poses();
+            let start = Start { x: x.as_slice(), held: &work.held, poses, h, proxy: None };
             report.fluid = Some(fluid.run(system, &start, state, &mut work.y, &mut work.wanted));
+            self.bodies.push(system, fluid.pushes(), h, &mut work.y);
             report.phases.fluid += began.elapsed().as_secs_f64();
         }
         work.last_move.clear();

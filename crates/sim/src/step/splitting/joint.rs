@@ -137,14 +137,14 @@ impl NewtonIpc {
         let began = Instant::now();
         let (x_n, held) = (x.as_slice().to_vec(), self.work.held.clone());
         let proxy = Some(Proxy { model: &self.model.1, factor: 0.0, whole: true });
-        let start = Start { x: &x_n, held: &held, h, proxy };
+        let start = Start { x: &x_n, held: &held, poses: &[], h, proxy };
         let mut told = fluid.begin_joint(system, &start, state, &mut self.work.target, &self.work.wanted);
         report.phases.fluid += began.elapsed().as_secs_f64();
         // Particles are all unknowns, wherever they are.
         self.work.coupled.copy_from_slice(&self.work.present);
         self.list_unknowns(system);
         self.approach(system, x, state, h, report);
-        let start = Start { x: &x_n, held: &held, h, proxy: None };
+        let start = Start { x: &x_n, held: &held, poses: &[], h, proxy: None };
         let mut joint = Joint::new(system, &mut fluid, start);
         self.minimise(system, x, state, &phase, Some(&mut joint), report);
         (told.iterations, told.residual) = (joint.iterations, joint.residual);
