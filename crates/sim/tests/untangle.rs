@@ -72,7 +72,6 @@ fn two_cubes_that_cross_part_gently_and_for_good() {
         let verdict = sim.judge();
         assert_eq!((verdict.crossings.len(), verdict.inverted.len()), (0, 0), "step {k}");
         speed = speed.max(fastest(&sim));
-        if k % 20 == 0 {}
     }
     assert_eq!(sim.judge().all_crossings().len(), 0);
     // A fall from the height of a cube gives 1.4 m/s; parting must not add an explosion to it.

@@ -1,7 +1,13 @@
 //! Ways of turning bodies against densely sampled ones.
 
+use super::super::{Request, Truncator};
 use super::*;
+use crate::body::RigidBody;
+use crate::safe::{Plane, SafePositions};
+use crate::settings::SolverSettings;
+use littoral_geom::moments::Moments;
 use littoral_geom::random::Random;
+use littoral_geom::shapes;
 
 /// A way whose point has a long arm more often than not, and any angle.
 fn random_way(random: &mut Random) -> (Curve, PointWay, Vec3, Vec3) {
@@ -121,4 +127,61 @@ fn a_body_that_withdraws_from_where_it_may_just_be_is_not_held() {
         }
     }
     assert!(free > 100, "only {free} ways fall throughout");
+}
+
+/// What one application to a turning box lets pass beside walls that rest: for each corner a wall at its own gap. The
+/// largest share of a gap that any corner uses up anywhere on the way that was kept.
+fn used_beside_walls(random: &mut Random, angle: f64) -> f64 {
+    let mesh = shapes::cuboid([2.0, 0.1, 0.1], [1, 1, 1]);
+    let moments = Moments::of_solid(&mesh.vertices, &mesh.triangles);
+    let body = RigidBody::new(0, 0, &mesh.vertices, &moments, 1000.0);
+    let corners = mesh.vertices.len();
+    let start = Pose { center: Vec3::ZERO, rotation: exp(random.in_cube(3.0)) };
+    let curve = Curve { start, shift: 0.2 * random.in_cube(1.0), turn: angle * random.direction() };
+    let base: Vec<Vec3> =
+        body.shape.iter().map(|r| start.place(*r)).chain([Vec3::ZERO, Vec3::X, Vec3::Y]).collect();
+    let n = base.len();
+    let x = SafePositions::trusted(base.clone());
+    let mut detection = Detection::unlimited(&x);
+    for v in 0..corners as u32 {
+        let w = corners as u32;
+        detection.planes.push(Plane {
+            normal: random.direction(),
+            gap: random.log_between(1e-3, 1.0),
+            points: [v, w, w + 1, w + 2],
+            behind: [0.0; 4],
+            primitives: [0; 2],
+            surface: true,
+            side_a: 1,
+        });
+    }
+    detection.index(n);
+    let bodies = Bodies::new(vec![body], n);
+    let mut dx = Displacement::zero(&x);
+    let end = curve.at(1.0);
+    for (r, (p, b)) in bodies.list[0].shape.iter().zip(dx.edit().iter_mut().zip(&base)) {
+        *p = end.place(*r) - *b;
+    }
+    let moved: Vec<u32> = (0..corners as u32).collect();
+    let turns = Some(Turns { bodies: &bodies, curves: &[Some(curve)], base: &base });
+    let mut truncator = Truncator::new(&SolverSettings::default());
+    truncator.apply(&base, &detection, &mut dx, &Request { moved: &moved, turns, ..Request::default() });
+    let t = truncator.body_fraction(0);
+    let shape = &bodies.list[0].shape;
+    let used = |plane: &Plane, s: f64| {
+        let v = plane.points[0] as usize;
+        plane.advance(0, curve.at(s * t).place(shape[v]) - base[v]) / plane.gap
+    };
+    let samples = (0..=200).map(|k| f64::from(k) / 200.0);
+    samples.flat_map(|s| detection.planes.iter().map(move |p| used(p, s))).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_turn_that_ends_away_from_a_wall_does_not_swing_through_it_on_its_way() {
+    let mut random = Random::new(7);
+    for case in 0..4000 {
+        let angle = random.log_between(1e-2, 3.1);
+        let used = used_beside_walls(&mut random, angle);
+        assert!(used < 1.0, "case {case}: {used} of a gap, at a turn of {angle}");
+    }
 }

@@ -21,7 +21,7 @@ pub(super) struct Rule<'a> {
     pub keep: f64,
     pub held: &'a [bool],
     pub held_keep: f64,
-    /// A side may count on a withdrawal of the other side that is only proposed.
+    /// A side may count on a withdrawal of the other side that is only proposed, if both go straight.
     pub leaning: bool,
     /// Bodies that move along curves.
     pub turns: Option<Turns<'a>>,
@@ -95,17 +95,19 @@ impl Rule<'_> {
         if stay[0] + stay[1] + rise <= room {
             return Limits { at: [f64::INFINITY; 2], leaned_on: [false; 2] };
         }
-        if self.leaning && after[0] + after[1] + rise <= room {
+        // On a curved way a withdrawal comes when it comes, perhaps after a swing forwards: nothing leans on it.
+        let leaning = self.leaning && rise == 0.0;
+        if leaning && after[0] + after[1] <= room {
             return Limits { at: [f64::INFINITY; 2], leaned_on: withdraws };
         }
         // Room that neither side has used.
         let left = (room - before[0] - before[1]).max(0.0);
-        if self.leaning
+        if leaning
             && let Some(a) = withdraws.iter().position(|w| *w)
         {
             // The other side follows, and leaves a reserve: small cuts of the withdrawal then change nothing for it.
             let mut at = before;
-            at[1 - a] += (1.0 - MIN_SHARE) * (left + (before[a] - after[a] - rise).max(0.0));
+            at[1 - a] += (1.0 - MIN_SHARE) * (left + before[a] - after[a]);
             return Limits { at, leaned_on: withdraws };
         }
         // A side that withdraws may be held back by another pair: it keeps its room.
