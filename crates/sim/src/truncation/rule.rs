@@ -102,9 +102,7 @@ impl Rule<'_> {
         }
         // Room that neither side has used.
         let left = (room - before[0] - before[1]).max(0.0);
-        if leaning
-            && let Some(a) = withdraws.iter().position(|w| *w)
-        {
+        if leaning && let Some(a) = withdraws.iter().position(|w| *w) {
             // The other side follows, and leaves a reserve: small cuts of the withdrawal then change nothing for it.
             let mut at = before;
             at[1 - a] += (1.0 - MIN_SHARE) * (left + before[a] - after[a]);
