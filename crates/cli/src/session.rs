@@ -141,6 +141,7 @@ impl Session {
             tally: Tally {
                 certificate: report.certificate.clone(),
                 crossings: checkpoint.crossings,
+                entangled: scene.sim.judge().entangled,
                 inverted: checkpoint.inverted,
             },
             scene,

@@ -1,7 +1,8 @@
 //! Keeps the certificate: what the referee and the steps said, added up.
 //!
 //! Crossings of the input are tracked: a pair that crosses may go on crossing, or stop; a pair that begins to cross, also one
-//! that had stopped, is new. So the number of tracked pairs only falls while the guarantee holds.
+//! that had stopped, is new. So the number of tracked pairs only falls while the guarantee holds. Parts of the input that
+//! are let apart cross as they must until they are: what begins there is counted by itself.
 
 use littoral_io::report::{Certificate, PairOff};
 use littoral_sim::report::{FluidReport, StepReport, Verdict};
@@ -13,6 +14,8 @@ pub struct Tally {
     pub certificate: Certificate,
     /// Crossing pairs of the last judged state, sorted.
     pub crossings: Vec<[u32; 2]>,
+    /// Crossing pairs between parts of the input that have not come apart, in the last judged state, sorted.
+    pub entangled: Vec<[u32; 2]>,
     /// Inverted tets of the last judged state, sorted.
     pub inverted: Vec<u32>,
 }
@@ -24,6 +27,7 @@ impl Tally {
         let mut tally = Tally {
             certificate: Certificate { intersections_initial: crossing, ..Certificate::default() },
             crossings: verdict.crossings.clone(),
+            entangled: verdict.entangled.clone(),
             inverted: Vec::new(),
         };
         tally.judge(verdict);
@@ -33,7 +37,11 @@ impl Tally {
     /// Adds the verdict on a later state; returns the number of pairs that began to cross.
     pub fn judge(&mut self, verdict: &Verdict) -> u64 {
         let new = count_missing(&verdict.crossings, &self.crossings);
+        let begun = count_missing(&verdict.entangled, &self.entangled);
         let c = &mut self.certificate;
+        if !verdict.entangled.is_empty() {
+            c.intersections_entangled = Some(c.intersections_entangled.unwrap_or(0) + begun);
+        }
         c.checks += verdict.checks;
         c.intersections_new += new;
         c.intersections_last = (verdict.crossings.len() + verdict.entangled.len()) as u64;
@@ -42,6 +50,7 @@ impl Tally {
         self.count_off(verdict);
         self.conclude();
         self.crossings.clone_from(&verdict.crossings);
+        self.entangled.clone_from(&verdict.entangled);
         self.inverted.clone_from(&verdict.inverted);
         new
     }
@@ -151,6 +160,22 @@ mod tests {
         assert_eq!((c.intersections_new, c.held, c.pairs_off.len()), (0, true, 1));
         assert_eq!((c.pairs_off[0].crossings_last, c.pairs_off[0].crossings_most), (2, 7));
         assert_eq!(c.pairs_off[0].objects, ["a", "b"]);
+    }
+
+    #[test]
+    fn what_begins_between_parts_that_are_let_apart_is_counted_by_itself() {
+        let tangled = |pairs: &[[u32; 2]]| Verdict { entangled: pairs.to_vec(), ..verdict(&[], &[]) };
+        let mut tally = Tally::begin(&tangled(&[[1, 2]]));
+        tally.judge(&tangled(&[[1, 3], [1, 4]]));
+        tally.judge(&tangled(&[[1, 4]]));
+        let c = &tally.certificate;
+        assert_eq!((c.intersections_entangled, c.intersections_new, c.held), (Some(2), 0, true));
+        // Apart, they are like any others.
+        tally.judge(&verdict(&[], &[]));
+        tally.judge(&verdict(&[[1, 4]], &[]));
+        let c = &tally.certificate;
+        assert_eq!((c.intersections_entangled, c.intersections_new, c.held), (Some(2), 1, false));
+        assert_eq!(Tally::begin(&verdict(&[], &[])).certificate.intersections_entangled, None);
     }
 
     #[test]

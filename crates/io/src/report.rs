@@ -79,6 +79,10 @@ pub struct Certificate {
     pub intersections_new: u64,
     /// Edge–triangle pairs that cross in the state judged last.
     pub intersections_last: u64,
+    /// Edge–triangle pairs that began to cross between two parts of the input that crossed or touched and had not come apart
+    /// yet; they are not among the new ones. Absent where the input had no such parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intersections_entangled: Option<u64>,
     /// Tetrahedra that turned over, one count each time one does.
     pub inverted_elements: u64,
     /// Smallest gap that a detection saw [m]; absent when nothing ever came near anything.

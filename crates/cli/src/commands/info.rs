@@ -54,6 +54,12 @@ pub fn summary(report: &Report) -> String {
         let last = count(p.crossings_last as usize, "crossing");
         lines += &format!("\nnot covered: contact of {both} is switched off, {last} at the end");
     }
+    if let Some(begun) = c.intersections_entangled {
+        let pairs = count(begun as usize, "crossing");
+        lines += &format!(
+            "\nnot covered: entangled parts of the input until they were apart; {pairs} began between them"
+        );
+    }
     if let Some(error) = c.fluid_volume_error {
         lines += &format!("\nfluid: volume {:+.2} % at the end", 100.0 * error);
     }

@@ -59,7 +59,10 @@ fn carry_out(options: &RunOptions, mut scene: LoadedScene, started: Instant) -> 
                 "with --strict the input must not cross itself, but it has {text}"
             )));
         }
-        let text = format!("the input crosses itself; the run goes on and lets nothing more cross: {text}");
+        let text = format!(
+            "the input crosses itself; the run goes on: parts that can come apart are let, and cross until they are; nothing else begins \
+             to cross: {text}"
+        );
         let count = crossing.len() as u64;
         scene.warnings.push(Warning { code: "initial-intersections".into(), count, text });
     }
