@@ -5,7 +5,9 @@ mod fluid_phase;
 mod joint_fluid;
 mod newton_ipc;
 mod newton_phase;
+mod prescribed;
 mod splitting;
+mod temper;
 mod vbd_dat;
 
 pub use newton_ipc::NewtonIpc;

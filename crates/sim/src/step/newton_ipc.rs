@@ -9,7 +9,7 @@
 
 use super::fluid_phase::{FluidPhase, Proxy, Start};
 use super::newton_phase::Phase;
-use super::vbd_dat::ask_prescribed;
+use super::prescribed::ask_prescribed;
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::lagged_friction::LaggedFriction;
 use crate::kinematic::Progress;

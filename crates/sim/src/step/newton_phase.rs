@@ -5,8 +5,8 @@
 //! otherwise hold back all the water [Xie 2023, §4.3].
 
 use super::newton_ipc::{NewtonIpc, Work};
+use super::prescribed::{advance_prescribed, ask_prescribed};
 use super::splitting::joint::Joint;
-use super::vbd_dat::{advance_prescribed, ask_prescribed};
 use crate::contact::barrier_set::Barriers;
 use crate::contact::lagged_friction::LaggedFriction;
 use crate::kinematic::{MEMORY, Progress};

@@ -7,6 +7,8 @@
 
 use super::bodies::BodyPhase;
 use super::fluid_phase::{FluidPhase, Start};
+use super::prescribed::{advance_prescribed, ask_prescribed};
+use super::temper::temper;
 use crate::contact::{Contacts, Slip};
 use crate::kinematic::{MEMORY, Progress};
 use crate::model::Snapshot;
@@ -53,9 +55,6 @@ const MOVE_MARGIN: f64 = 3.0;
 /// Room for the rigid motion of a component that budgets cut, as a multiple of what it asked for. A turn asks along its
 /// tangent, so that less than the whole would cut it again, and much more lists pairs for nothing.
 const WHOLE_MARGIN: f64 = 1.2;
-
-/// Shares of the initial guess that are tried where the whole of it raises the objective.
-const GUESS_SHARES: [f64; 3] = [0.6, 0.3, 0.1];
 
 /// A particle whose last move was shorter than this share of the spacing, and which touches nothing that is simulated,
 /// has found its place for this step.
@@ -310,67 +309,8 @@ impl VbdDat {
         work.whole_move.resize(n, 0.0);
         self.rigid.begin(system, &self.work.held);
         if self.settings.tempered {
-            self.temper_guess(system, x.as_slice(), h);
-        }
-    }
-
-    /// Scales the guess of each component back where following it would cost more elastic energy than it gains:
-    /// the start of the sweeps then never has a higher objective than standing still, so that an unfinished solve
-    /// cannot feed energy in.
-    fn temper_guess(&mut self, system: &System, x: &[Vec3], h: f64) {
-        // What is tied together is judged together.
-        let component = &system.bonded;
-        let count = system.geometry.prescribed.len();
-        let Work { y, wanted, held, .. } = &mut self.work;
-        let rods = &self.rods;
-        let mut trial = vec![Vec3::ZERO; x.len()];
-        let mut objective = |share: f64, sums: &mut Vec<f64>| {
-            sums.clear();
-            sums.resize(count, 0.0);
-            for v in 0..x.len() {
-                let s = if held[v] { 1.0 } else { share };
-                trial[v] = x[v] + s * wanted[v];
-                if !held[v] {
-                    let inertia = 0.5 * system.mass[v] / (h * h) * (trial[v] - y[v]).length_squared();
-                    sums[component[v] as usize] += inertia;
-                }
-            }
-            system.elastic.value_by_component(&trial, component, sums);
-            for chamber in &system.chambers {
-                let group = component[chamber.point() as usize] as usize;
-                sums[group] += chamber.law(chamber.volume(&trial)).energy;
-            }
-            if let Some(all) = &system.rods {
-                rods.add_energies(all, &trial, component, sums);
-            }
-        };
-        let (mut still, mut full) = (Vec::new(), Vec::new());
-        objective(0.0, &mut still);
-        objective(1.0, &mut full);
-        // Not a number counts as worse.
-        let worse = |g: f64, than: f64| g.is_nan() || g > than;
-        let mut best: Vec<(f64, f64)> = full.iter().map(|g| (*g, 1.0)).collect();
-        if full.iter().zip(&still).any(|(g, g0)| worse(*g, *g0)) {
-            best = still
-                .iter()
-                .zip(&full)
-                .map(|(g0, g)| if worse(*g, *g0) { (*g0, 0.0) } else { (*g, 1.0) })
-                .collect();
-            let mut sums = Vec::new();
-            for share in GUESS_SHARES {
-                objective(share, &mut sums);
-                for (b, g) in best.iter_mut().zip(&sums) {
-                    // Components whose whole guess was good keep it.
-                    if b.1 < 1.0 && *g < b.0 {
-                        *b = (*g, share);
-                    }
-                }
-            }
-        }
-        for v in 0..x.len() {
-            if !held[v] {
-                wanted[v] *= best[component[v] as usize].1;
-            }
+            let Work { y, wanted, held, .. } = &mut self.work;
+            temper(system, &self.rods, (x.as_slice(), y, held), h, wanted);
         }
     }
 
@@ -871,49 +811,5 @@ fn objective<'a>(
         mass: &system.mass,
         y,
         inverse_h2: 1.0 / (h * h),
-    }
-}
-
-/// Asks every acting prescribed set what is left of its way in this step.
-pub(super) fn ask_prescribed(
-    system: &System,
-    state: &Snapshot,
-    h: f64,
-    x: &[Vec3],
-    wanted: &mut [Vec3],
-    aims: &mut Vec<Progress>,
-) {
-    aims.clear();
-    for (set, memory) in system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)) {
-        let progress = Progress::read(memory);
-        aims.push(if set.acts(state.time) {
-            set.wants(&progress, state.time, h, x, wanted)
-        } else {
-            progress
-        });
-    }
-}
-
-/// Moves each prescribed set on by the share of the way that was kept: a rigid one by that of all its points.
-pub(super) fn advance_prescribed(
-    system: &System,
-    state: &mut Snapshot,
-    aims: &[Progress],
-    wanted: &[Vec3],
-    dx: &Displacement,
-    detection: &Detection,
-) {
-    for ((set, memory), aim) in system.prescribed.iter().zip(state.memory.chunks_exact_mut(MEMORY)).zip(aims)
-    {
-        if !set.acts(state.time) {
-            continue;
-        }
-        let longest = |f: &dyn Fn(usize) -> Vec3| {
-            set.points.iter().map(|&v| f(v as usize).length()).fold(0.0_f64, f64::max)
-        };
-        let asked = longest(&|v| wanted[v]);
-        let came = longest(&|v| dx.accepted()[v] + detection.frame[v]);
-        let kept = if asked > 0.0 { (came / asked).min(1.0) } else { 1.0 };
-        Progress::read(memory).towards(aim, kept).write(memory);
     }
 }
