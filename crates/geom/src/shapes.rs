@@ -7,6 +7,7 @@
 
 mod builder;
 mod closed;
+mod cone;
 mod figure;
 mod lines;
 mod sheets;
@@ -16,7 +17,8 @@ mod solid;
 mod tests;
 
 pub use closed::{capsule, cuboid, cylinder, ellipsoid, gear, prism, sphere, torus, wedge};
+pub use cone::cone;
 pub use figure::figure;
-pub use lines::{bridge, circle, helix, linking, net, overhand, segment_line, trefoil, writhe};
+pub use lines::{bridge, circle, helix, linking, net, overhand, reef, segment_line, trefoil, writhe};
 pub use sheets::{belt, bowl, cup, grid, plane, strip_spiral, tank, triangle_grid, tube};
 pub use solid::{tet_cuboid, tet_cylinder, tet_sphere, tet_torus};

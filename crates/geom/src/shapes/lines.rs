@@ -100,6 +100,44 @@ pub fn overhand(length: f64, segments: u32) -> LineMesh {
     LineMesh::through(unit.into_iter().map(|p| p * (length / whole)).collect(), false)
 }
 
+/// A loose reef knot: two ropes of the given length, both ends of the first at −x, both of the second at +x. They are a
+/// thirtieth of the length apart or more.
+///
+/// Each is a bight through which both legs of the other pass side by side: seen from above, the first lies over the second
+/// at both bights and under it in the middle.
+pub fn reef(length: f64, segments: u32) -> LineMesh {
+    // In units of half the breadth of a bight: its arc begins at x = 0.8, its legs come in at y = 0.35 and cross the
+    // other's arc at x = 2.02, where they are farthest from the middle plane.
+    const ARC: f64 = 0.8;
+    const LEG: f64 = 0.35;
+    const CROSSING: f64 = 2.02;
+    const TAIL: f64 = 5.0;
+    const LIFT: f64 = 0.6;
+    let flat = |t: f64| {
+        let s = t.abs();
+        if s <= 1.0 {
+            let (sin, cos) = (0.5 * PI * s).sin_cos();
+            return (ARC + 1.3 * cos, sin);
+        }
+        let x = ARC - (TAIL + ARC) * (s - 1.0);
+        let u = (0.5 * (x / ARC + 1.0)).clamp(0.0, 1.0);
+        (x, LEG + (1.0 - LEG) * u * u * (3.0 - 2.0 * u))
+    };
+    let bight = |t: f64| {
+        let (x, y) = flat(t);
+        let z = -LIFT * (PI * (x / CROSSING).clamp(-1.0, 1.0)).cos();
+        Vec3::new(x, y * if t < 0.0 { -1.0 } else { 1.0 }, z)
+    };
+    let unit = evenly(bight, -2.0, 2.0, segments);
+    let whole: f64 = unit.windows(2).map(|w| w[0].distance(w[1])).sum();
+    let first: Vec<Vec3> = unit.into_iter().map(|p| p * (length / whole)).collect();
+    // The second is the first turned half about y.
+    let second = first.iter().map(|p| Vec3::new(-p.x, p.y, -p.z));
+    let count = first.len() as u32;
+    let vertices = first.iter().copied().chain(second).collect();
+    LineMesh { vertices, lines: vec![(0..count).collect(), (count..2 * count).collect()] }
+}
+
 /// A horizontal net: cords along x and y that share their crossings, `cells` meshes wide, each side of a mesh of `segments`
 /// segments.
 pub fn net(size: [f64; 2], cells: [u32; 2], segments: u32) -> LineMesh {
@@ -231,6 +269,29 @@ mod tests {
         let far: Vec<Vec3> = other.iter().map(|p| *p + 3.0 * Vec3::X).collect();
         assert!(linking(&ring, &far).abs() < 1e-9);
         assert!(writhe(&ring, true).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_ropes_of_a_reef_knot_keep_apart_and_cross_six_times() {
+        let mesh = reef(1.0, 200);
+        let (a, b) = mesh.vertices.split_at(201);
+        let length = |p: &[Vec3]| p.windows(2).map(|w| w[0].distance(w[1])).sum::<f64>();
+        assert!((length(a) - 1.0).abs() < 1e-12 && (length(b) - 1.0).abs() < 1e-12);
+        let nearest = a.iter().flat_map(|p| b.iter().map(|q| p.distance(*q))).fold(f64::INFINITY, f64::min);
+        assert!(nearest > 1.0 / 30.0, "{nearest}");
+        // Seen from above: the sides of a's segments on which b's lie, and which of them is higher.
+        let cross = |p: Vec3, q: Vec3, r: Vec3| (q - p).truncate().perp_dot((r - p).truncate());
+        let mut over = Vec::new();
+        for s in a.windows(2) {
+            for t in b.windows(2) {
+                let (c, d) = (cross(s[0], s[1], t[0]), cross(s[0], s[1], t[1]));
+                if c * d < 0.0 && cross(t[0], t[1], s[0]) * cross(t[0], t[1], s[1]) < 0.0 {
+                    over.push(s[0].z > t[0].z);
+                }
+            }
+        }
+        // Going along the first: over, under, over, over, under, over.
+        assert_eq!(over, [true, false, true, true, false, true]);
     }
 
     #[test]

@@ -105,6 +105,7 @@ impl Maker<'_> {
             Mesh::Ellipsoid(e) => shapes::ellipsoid(self.frame.extents(e.radii.map(m)), e.subdivisions),
             Mesh::Cylinder(c) => shapes::cylinder(m(c.radius), m(c.height), c.segments, c.rings),
             Mesh::Tube(t) => shapes::tube(m(t.radius), m(t.height), t.segments, t.rings),
+            Mesh::Cone(c) => shapes::cone(m(c.radius), m(c.top), m(c.height), c.segments, c.open),
             Mesh::Capsule(c) => shapes::capsule(m(c.radius), m(c.height), c.segments),
             Mesh::Figure(f) => shapes::figure(m(f.height), f.segments),
             Mesh::Torus(t) => shapes::torus(m(t.major), m(t.minor), t.segments[0], t.segments[1]),

@@ -66,6 +66,7 @@ impl Maker<'_> {
             Lines::Circle(c) => shapes::circle(m(c.radius), c.segments),
             Lines::Trefoil(c) => shapes::trefoil(m(c.radius), c.segments),
             Lines::Overhand(o) => shapes::overhand(m(o.length), o.segments),
+            Lines::Reef(o) => shapes::reef(m(o.length), o.segments),
             Lines::Net(n) => shapes::net(n.size.map(m), n.cells, n.segments),
             Lines::Bridge(b) => {
                 shapes::bridge([b.length, b.width, b.height, b.sag].map(m), b.spans, b.segments)

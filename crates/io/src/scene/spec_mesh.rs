@@ -25,6 +25,8 @@ pub enum Mesh {
     Cylinder(Cylinder),
     /// The wall of a vertical cylinder.
     Tube(Cylinder),
+    /// A vertical cone, pyramid or frustum: a spike, a pin; open, a funnel.
+    Cone(Cone),
     /// A vertical cylinder between two half spheres.
     Capsule(Capsule),
     /// A standing figure of capsules and ellipsoids that overlap.
@@ -168,6 +170,33 @@ pub struct Cylinder {
 impl Default for Cylinder {
     fn default() -> Self {
         Cylinder { radius: 0.1, height: 0.3, segments: 32, rings: 8 }
+    }
+}
+
+/// A vertical cone, pyramid or frustum; of four segments its corners lie along the axes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cone {
+    /// Radius of the lower end, at its corners [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Radius of the upper end [length]; 0 is a point.
+    #[schemars(range(min = 0))]
+    pub top: f64,
+    /// Height [length].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub height: f64,
+    /// Number of sides.
+    #[schemars(range(min = 3, max = 4096))]
+    pub segments: u32,
+    /// Only its wall, without the two ends.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
+}
+
+impl Default for Cone {
+    fn default() -> Self {
+        Cone { radius: 0.1, top: 0.0, height: 0.2, segments: 24, open: false }
     }
 }
 
@@ -391,6 +420,7 @@ impl Mesh {
             Mesh::Ellipsoid(_) => "ellipsoid",
             Mesh::Cylinder(_) => "cylinder",
             Mesh::Tube(_) => "tube",
+            Mesh::Cone(_) => "cone",
             Mesh::Capsule(_) => "capsule",
             Mesh::Figure(_) => "figure",
             Mesh::Torus(_) => "torus",
@@ -418,6 +448,7 @@ impl Mesh {
             Mesh::Sphere(s) => 10.0 * 4f64.powi(s.subdivisions as i32),
             Mesh::Ellipsoid(s) => 10.0 * 4f64.powi(s.subdivisions as i32),
             Mesh::Cylinder(c) | Mesh::Tube(c) => product([c.segments, c.segments / 3 + c.rings]),
+            Mesh::Cone(c) => 2.0 * f64::from(c.segments),
             Mesh::Capsule(c) => product([c.segments, 5 * c.segments]),
             Mesh::Figure(f) => product([9 * f.segments, f.segments]),
             Mesh::Torus(t) => product(t.segments),

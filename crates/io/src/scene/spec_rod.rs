@@ -107,6 +107,8 @@ pub enum Lines {
     Trefoil(Circle),
     /// A loose overhand knot in a line along x.
     Overhand(Overhand),
+    /// Two ropes in a loose reef knot along x.
+    Reef(Overhand),
     /// A horizontal net of cords along x and along the other horizontal axis, tied where they cross.
     Net(Net),
     /// A rope bridge along x: two hand ropes and two foot ropes, tied to each other.
@@ -174,14 +176,14 @@ impl Default for Circle {
     }
 }
 
-/// A loose overhand knot in a line.
+/// A loose overhand knot in a line, or a reef knot of two ropes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overhand {
-    /// Length along the line [length].
+    /// Length along the line, of each rope [length].
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub length: f64,
-    /// Number of segments.
+    /// Number of segments of each rope.
     #[schemars(range(min = 1, max = 100000))]
     pub segments: u32,
 }
@@ -254,6 +256,7 @@ impl Lines {
             Lines::Circle(_) => "circle",
             Lines::Trefoil(_) => "trefoil",
             Lines::Overhand(_) => "overhand",
+            Lines::Reef(_) => "reef",
             Lines::Net(_) => "net",
             Lines::Bridge(_) => "bridge",
         }
@@ -268,6 +271,7 @@ impl Lines {
             Lines::Helix(h) => f64::from(h.segments),
             Lines::Circle(c) | Lines::Trefoil(c) => f64::from(c.segments),
             Lines::Overhand(o) => f64::from(o.segments),
+            Lines::Reef(o) => 2.0 * f64::from(o.segments),
             Lines::Net(n) => 2.0 * f64::from(n.cells[0]) * f64::from(n.cells[1]) * f64::from(n.segments),
             Lines::Bridge(b) => 7.0 * f64::from(b.spans) * f64::from(b.segments),
         }

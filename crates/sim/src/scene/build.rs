@@ -59,6 +59,8 @@ pub(super) struct Assembly {
     pub(super) rod_parameters: Vec<(RodParameters, RodRest)>,
     /// What a contact must not be much softer than, beyond what elastic elements say (n) [N/m].
     pub(super) firmness: Vec<f64>,
+    /// Objects that are shells around nothing.
+    pub(super) hollow: Vec<u32>,
     /// Contact offset of each object [m]; none where it is half the scene's radius.
     pub(super) offsets: Vec<Option<f64>>,
 }

@@ -107,7 +107,8 @@ pub(super) fn add(
 
 /// The particles that are not too near to a surface, not inside a solid, and not inside one of those that are `there`.
 ///
-/// A closed collider is a solid for a fluid that lies on both sides of it, and a container for one that lies wholly inside.
+/// What is closed is a solid, without its cavities. A closed collider or hollow body is so for a fluid that lies on both
+/// sides of it, and a container for one that lies wholly inside; what is open has no inside.
 fn without_overlaps(
     all: &Assembly,
     solids: usize,
@@ -118,7 +119,7 @@ fn without_overlaps(
     let mut overlaps = Overlaps::new(particles);
     overlaps.refuse_near_surface(particles, &all.x[..solids], &all.triangles, OVERLAP * spacing);
     let is_solid = |kind| matches!(kind, ObjectKind::Soft | ObjectKind::Rigid | ObjectKind::Collider);
-    for object in all.objects.iter().filter(|o| is_solid(o.kind)) {
+    for (k, object) in all.objects.iter().enumerate().filter(|(_, o)| is_solid(o.kind)) {
         let range = object.range();
         let own: Vec<[u32; 3]> =
             all.triangles.iter().filter(|t| range.contains(&(t[0] as usize))).copied().collect();
@@ -126,7 +127,7 @@ fn without_overlaps(
             continue;
         }
         let solid = Solid::new(&all.x[..solids], &own);
-        let container = object.kind == ObjectKind::Collider
+        let container = (object.kind == ObjectKind::Collider || all.hollow.contains(&(k as u32)))
             && solid.contains_each(&overlaps.retained(particles)).iter().all(|inside| *inside);
         if !container {
             overlaps.refuse_inside(particles, &solid);

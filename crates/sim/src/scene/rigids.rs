@@ -24,6 +24,7 @@ pub(super) fn add(
         check_indices(placement, mesh.triangles.iter().flatten(), mesh.vertices.len())?;
         let (moments, density) = measured(placement, mesh, material)?;
         let object = all.objects.len() as u32 - 1;
+        all.hollow.extend(material.shell.map(|_| object));
         let body = RigidBody::new(first, object, &mesh.vertices, &moments, density);
         let refuse = |what: String| SceneError::Object { object: placement.name.clone(), what };
         let (least, most) = (body.moments.min_element(), body.moments.max_element());
