@@ -18,7 +18,11 @@ const QUICK: &[(&str, u32, &[&str])] = &[
     ("torture/line-stack", 4, &["rigid.block.velocity=[0,0,-100]", "soft.cube.velocity=[0,0,-100]"]),
     ("torture/line-stack", 2, &["rigid.block.velocity=[0,0,-10000]", "soft.cube.velocity=[0,0,-10000]"]),
     ("torture/reef-knot", 12, &[]),
-    ("fast-sphere", 3, &["cloth.sheet.mesh.grid.cells=[16,16]", "collider.ball.motion.twist.velocity=[100,0,0]"]),
+    (
+        "fast-sphere",
+        3,
+        &["cloth.sheet.mesh.grid.cells=[16,16]", "collider.ball.motion.twist.velocity=[100,0,0]"],
+    ),
 ];
 
 /// See [`QUICK`].
@@ -31,9 +35,13 @@ const SLOWER: &[(&str, u32, &[&str])] = &[
     ("torture/spin-inside", 10, &["cloth.bag.mesh.cup.segments=16"]),
     ("torture/rod-twist", 8, &[]),
     ("torture/compactor", 20, &["cloth.sheet.mesh.grid.cells=[6,5]", "soft.foam.mesh.box.cells=[1,1,1]"]),
-    ("torture/funnel", 8, &["soft.ball.fill=0.05"]),
+    ("torture/funnel", 8, &["soft.ball.fill=0.035"]),
     ("pinch", 20, &["cloth.sheet.mesh.grid.cells=[10,10]"]),
-    ("fast-sphere", 6, &["cloth.sheet.mesh.grid.cells=[16,16]", "collider.ball.motion.twist.velocity=[10,0,0]"]),
+    (
+        "fast-sphere",
+        6,
+        &["cloth.sheet.mesh.grid.cells=[16,16]", "collider.ball.motion.twist.velocity=[10,0,0]"],
+    ),
 ];
 
 /// Runs a scene strictly and asks for the guarantee.

@@ -429,7 +429,8 @@ fn vessel(open: bool) {
     let dx = 0.05;
     let mut s = scene();
     let l = 6.0 * dx;
-    let mut wall = if open { tank([l, l, 2.0 * l], true) } else { shapes::cuboid([l, l, 2.0 * l], [1, 1, 1]) };
+    let mut wall =
+        if open { tank([l, l, 2.0 * l], true) } else { shapes::cuboid([l, l, 2.0 * l], [1, 1, 1]) };
     let shift = if open { Vec3::ZERO } else { Vec3::new(0.5 * l, 0.5 * l, l) };
     wall.vertices.iter_mut().for_each(|p| *p += shift);
     s.add_rigid(named("vessel"), wall, RigidMaterial { density: 2500.0, shell: Some(2e-3) });
