@@ -33,7 +33,7 @@ fn lone_rod(mesh: LineMesh, pins: Vec<Pin>, material: RodMaterial) -> Simulation
 }
 
 fn thin(damping: f64) -> RodMaterial {
-    RodMaterial { radius: 2e-3, young: 1e7, damping, ..RodMaterial::default() }
+    RodMaterial { radius: 2e-3, young: 1e7, density: 10.0, damping, ..RodMaterial::default() }
 }
 
 /// EI [N m²].
@@ -85,7 +85,8 @@ fn a_moment_of_two_pi_stiffness_over_length_closes_the_ring() {
     assert!(off < 2e-3, "{off} m off a circle of 1 m");
 }
 
-/// How far a ring of length 1 is out of its plane [m] when its ends were turned against each other by `turn`, slowly.
+/// How far a ring of length 1 leaves its plane [m] while its ends are turned against each other by `turn`, slowly, and
+/// after. Where it does it becomes an eight, passes through itself, and is a ring again with two turns less.
 fn out_of_plane(turn: f64) -> f64 {
     let n = 100;
     let radius = 1.0 / TAU;
@@ -107,26 +108,32 @@ fn out_of_plane(turn: f64) -> f64 {
     };
     let pins = vec![pin(vec![0, 1], Motion::Static), pin(vec![n, n + 1], spin)];
     let mut sim = lone_rod(mesh, pins, thin(1e-2));
+    let mut most = 0.0_f64;
     for _ in 0..2 * steps {
         sim.step(h);
+        most = most.max(thickness(&sim.state().x[..n as usize]));
     }
-    // The ring may swing freely about its clamped tangent: its plane is that of its area.
-    let x = &sim.state().x[..n as usize];
-    let next = x.iter().cycle().skip(1);
-    let normal = x.iter().zip(next).map(|(a, b)| a.cross(*b)).sum::<Vec3>().normalize();
-    let heights = x.iter().map(|p| normal.dot(*p));
+    println!("turn {turn}: {most} m");
+    most
+}
+
+/// How far a ring reaches across the plane of its area [m]: it may swing freely about its clamped tangent.
+fn thickness(ring: &[Vec3]) -> f64 {
+    let next = ring.iter().cycle().skip(1);
+    let normal = ring.iter().zip(next).map(|(a, b)| a.cross(*b)).sum::<Vec3>().normalize();
+    let heights = ring.iter().map(|p| normal.dot(*p));
     let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), z| (l.min(z), h.max(z)));
-    println!("turn {turn}: {} m", high - low);
     high - low
 }
 
-/// 2π√3 EI/GJ: with G = E/3, EI/GJ = 3/2.
+/// 2π√3 EI/GJ: with G = E/3, EI/GJ = 3/2. The ring is not perfect, swings while it is turned, and falls over from a finite
+/// push just below the angle: a twentieth is left to that.
 #[test]
 fn a_twisted_ring_leaves_its_plane_at_michells_angle() {
     let critical = TAU * 3f64.sqrt() * 1.5;
-    let (below, above) = (out_of_plane(0.97 * critical), out_of_plane(1.03 * critical));
-    assert!(below < 1e-3, "below the critical angle it is {below} m out of its plane");
-    assert!(above > 0.05, "above it, {above} m only");
+    let (below, above) = (out_of_plane(0.95 * critical), out_of_plane(critical));
+    assert!(below < 0.05, "below the critical angle it was {below} m out of its plane");
+    assert!(above > 0.1, "at it, {above} m only");
 }
 
 /// ```text
@@ -168,7 +175,7 @@ fn capstan() -> f64 {
         stop: 9.0,
     };
     s.contact.friction = 0.3;
-    s.add_rod(Placement { pins: vec![pin(vec![last], down)], ..named("rope") }, mesh, material.clone());
+    s.add_rod(Placement { pins: vec![pin(vec![last], down)], ..named("rope") }, mesh, material);
     let mut drum = shapes::cylinder(radius, 0.2, 96, 1);
     let upright = Quat::from_rotation_x(0.5 * PI);
     drum.vertices.iter_mut().for_each(|p| *p = upright * *p);
