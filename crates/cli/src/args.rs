@@ -36,6 +36,37 @@ pub enum Command {
     Export(ExportArgs),
     /// Print the JSON Schema of scene files
     Schema,
+    /// Measure and print a table: how methods compare
+    Bench(BenchArgs),
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Group)]
+pub struct BenchArgs {
+    /// The table
+    pub name: BenchName,
+    /// Write the table as JSON to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Scene that is run
+    #[arg(long, value_name = "SCENE", default_value = "water-on-jelly")]
+    pub scene: String,
+    /// Run this many frames of it [default: as many as the table is for]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=999_999))]
+    pub frames: Option<u64>,
+    /// Threads to use
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+    /// Change a key of the scene, as fluid.0.spacing=0.005; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchName {
+    /// Ways to couple a fluid and solids, and the solvers of their linear systems
+    Splitting,
 }
 
 /// How a run is carried out; shared by `run` and `demo`.

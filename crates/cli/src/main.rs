@@ -3,6 +3,7 @@
 mod answer;
 mod args;
 mod balls;
+mod bench;
 mod commands;
 mod crossings;
 mod failure;

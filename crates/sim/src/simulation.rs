@@ -6,6 +6,7 @@ use crate::report::{OffPair, RodReport, StepReport, Verdict};
 use crate::rod::Rods;
 use crate::safe::{Geometry, SafePositions};
 use crate::settings::{Method, SolverSettings};
+use crate::solver::newton::LinearSystem;
 use crate::step::{NewtonIpc, VbdDat};
 use crate::system::System;
 use crate::untangle::Untangle;
@@ -240,6 +241,14 @@ impl Simulation {
             }
             report
         })
+    }
+
+    /// The last linear system that Newton's method solved, for timing its solvers; `None` with block descent.
+    pub fn last_linear_system(&self) -> Option<LinearSystem<'_>> {
+        match &self.stepper {
+            Stepper::Vbd(_) => None,
+            Stepper::Newton(stepper) => Some(stepper.last_system()),
+        }
     }
 
     /// The referee's verdict on the current positions.

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod bench;
 mod check;
 mod demo;
 mod export;
@@ -25,5 +26,6 @@ pub fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Export(args) => export::export(&args),
         Command::Render(args) => render::render(&args),
         Command::Schema => schema::schema(),
+        Command::Bench(args) => bench::bench(&args),
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Dual {
 
 /// True if the problem is of the form solved here.
 pub(super) fn applies(system: &System) -> bool {
-    system.nodes.anchors.is_empty() && !system.has_viscosity()
+    system.nodes.anchors.is_empty() && system.stencils.is_empty() && !system.has_viscosity()
 }
 
 impl Dual {

@@ -21,6 +21,7 @@ mod operator;
 mod phase;
 mod prepare;
 mod solve;
+mod stencil;
 mod step_size;
 mod system;
 mod viscosity;
@@ -31,6 +32,7 @@ pub use backing::Backing;
 pub use kernel::Kernel;
 pub use nodes::{Link, NO_NODE, Node};
 pub use solve::{SolveReport, SolveSettings};
+pub use stencil::Stencil;
 pub use step_size::{StepLimits, stiffness_for};
 pub use walls::Wall;
 

@@ -4,7 +4,7 @@ use super::backing::{Backed, Backing};
 use super::nodes::{Anchor, Link, corners, point};
 use super::solve::{self, SolveReport, SolveSettings, Start};
 use super::system::Diagonal;
-use super::{Fluid, Solution, dual, viscosity};
+use super::{Fluid, Solution, Stencil, dual, viscosity};
 use littoral_geom::math::Vec3;
 
 /// Displacement of a predictor above which it counts as not finite [dx]: squares of forces on it still fit in single
@@ -167,6 +167,19 @@ impl Fluid {
             forces[wall.index as usize] += unit * gradient;
         }
         forces
+    }
+
+    /// Takes over terms for the next solves of this step, in place of those of an earlier call. Particles that are not
+    /// there have none.
+    pub fn set_stencils(&mut self, stencils: &[Stencil]) {
+        let scale = self.system.h * self.system.h / self.reference_mass();
+        let count = self.system.nodes.len();
+        self.system.stencils.clear();
+        for s in stencils {
+            if let Some(slot) = self.slot(s.particle) {
+                self.system.stencils.push(s.in_slot(slot, count, self.spacing, scale));
+            }
+        }
     }
 
     /// Gathers drags and links into the system. Returns how many links were left out for not being finite.

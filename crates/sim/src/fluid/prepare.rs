@@ -35,6 +35,7 @@ impl Fluid {
         }
         self.freeze_particles(h);
         self.system.nodes.set_masses(nodes, self.reference_mass());
+        self.system.stencils.clear();
         density::sum_pairs(&self.kernel, &self.grid, &mut self.system, &mut self.summed_gradient);
         self.freeze_walls(walls);
         let kernel = &self.kernel;

@@ -13,7 +13,7 @@ use super::backing::Backed;
 use super::node_operator::{Block, Inverse};
 use super::operator::{Moving, Operator, Sym, lanes, narrow, widen};
 use super::system::{System, sum_chunks};
-use super::{incompressibility, nodes, viscosity};
+use super::{incompressibility, nodes, stencil, viscosity};
 use glam::Vec4;
 use littoral_geom::math::{Mat3, Vec3, outer};
 use littoral_geom::particle_grid::{CHUNK, ParticleGrid};
@@ -26,6 +26,9 @@ const BLOCK_SHIFT: f64 = 1e-6;
 
 /// Rounds of iteration and true residual, at most. In single precision a round gains some five digits.
 const ROUNDS: u32 = 4;
+
+/// The same where stencils are corrected for from round to round.
+const STENCIL_ROUNDS: u32 = 24;
 
 /// Parameters of the solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,6 +115,7 @@ pub(super) fn minimise(
     let mut scale = 0.0_f64;
     let mut first = true;
     let mut rounds = 0;
+    let most = if system.stencils.is_empty() { ROUNDS } else { STENCIL_ROUNDS };
     work.precondition(grid, system, backed);
     loop {
         // The strains at u are there; they do not depend on which terms are on.
@@ -124,7 +128,7 @@ pub(super) fn minimise(
         report.residual = if scale > 0.0 { norm / scale } else { 0.0 };
         let target = settings.tolerance * scale;
         let left = settings.max_iterations.saturating_sub(report.iterations);
-        if rounds == ROUNDS || (norm <= target && !first) || norm == 0.0 || left == 0 {
+        if rounds == most || (norm <= target && !first) || norm == 0.0 || left == 0 {
             let again = resolves > 0 && system.choose_active(&work.strain, settings.tension) > 0;
             if !again {
                 break;
@@ -172,7 +176,7 @@ pub(super) fn energy(grid: &ParticleGrid, system: &System, predictor: &[Vec3], u
         let u = u[d.slot as usize];
         sum += u.dot(d.gradient + 0.5 * (d.hessian * u));
     }
-    sum + nodes::energy(system, predictor, u)
+    sum + nodes::energy(system, predictor, u) + stencil::energy(system, u)
 }
 
 impl Work {
@@ -197,6 +201,7 @@ impl Work {
             self.gradient[i] += d.gradient + d.hessian * u[i];
         }
         nodes::add_gradient(system, &self.strain, predictor, u, &mut self.gradient);
+        stencil::add_gradient(system, u, &mut self.gradient);
     }
 
     /// The gradient of the last call.

@@ -6,6 +6,7 @@
 //! Vectors of unknowns hold the particles by slot and after them the nodes.
 
 use super::nodes::Nodes;
+use super::stencil::SlotStencil;
 use super::viscosity::Viscous;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
@@ -74,6 +75,8 @@ pub(super) struct System {
     pub diagonals: Vec<Diagonal>,
     /// Walls and terms with nodes.
     pub nodes: Nodes,
+    /// Terms of particles and nodes that may pull down.
+    pub stencils: Vec<SlotStencil>,
 }
 
 impl System {

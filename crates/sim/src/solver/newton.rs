@@ -4,7 +4,7 @@ use super::cholesky::Cholesky;
 use super::objective::Derivatives;
 use super::pcg::Pcg;
 use super::schur::Schur;
-use super::sparse::Unknowns;
+use super::sparse::{BlockMatrix, Unknowns};
 use crate::settings::LinearSolver;
 use littoral_geom::math::Vec3;
 
@@ -27,6 +27,17 @@ pub struct DirectionReport {
     pub refused: bool,
 }
 
+/// A linear system that was solved for a direction: A p = b, particles after the solids.
+#[derive(Clone, Copy, Debug)]
+pub struct LinearSystem<'a> {
+    /// A [N/m].
+    pub matrix: &'a BlockMatrix,
+    /// b [N].
+    pub right: &'a [Vec3],
+    /// Unknowns that are points of solids.
+    pub solids: usize,
+}
+
 /// The direction and what solving for it can keep.
 #[derive(Debug, Default)]
 pub struct Direction {
@@ -36,6 +47,7 @@ pub struct Direction {
     schur: Schur,
     pcg: Pcg,
     right: Vec<Vec3>,
+    solids: usize,
 }
 
 impl Direction {
@@ -48,6 +60,7 @@ impl Direction {
         first_particle: u32,
     ) -> DirectionReport {
         let solids = unknowns.points.partition_point(|&v| v < first_particle);
+        self.solids = solids;
         self.right.clear();
         self.right.extend(unknowns.points.iter().map(|&v| -derivatives.gradient[v as usize]));
         let (direct, apart) = match linear {
@@ -72,6 +85,11 @@ impl Direction {
         let solved = self.pcg.solve(&derivatives.matrix, &self.right, TOLERANCE, LIMIT, &mut self.p);
         report.products = solved.iterations;
         report
+    }
+
+    /// The last system, with the derivatives it was solved from.
+    pub fn system<'a>(&'a self, derivatives: &'a Derivatives) -> LinearSystem<'a> {
+        LinearSystem { matrix: &derivatives.matrix, right: &self.right, solids: self.solids }
     }
 
     /// Length of the longest move [m].

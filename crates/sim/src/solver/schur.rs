@@ -145,7 +145,8 @@ impl Schur {
                 pairs.extend(list[..i].iter().map(|y| (y.0, x.0)));
             }
         }
-        self.matrix.set_pattern(solids, pairs);
+        // Particles on faces couple only what the faces couple already: mostly the pattern stays.
+        self.matrix.keep_or_set_pattern(solids, pairs);
         let slot = |row: u32, column: u32| {
             let found = self.matrix.slot(row, column);
             assert!(found.is_some(), "the pattern was made for this block");

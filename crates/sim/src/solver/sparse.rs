@@ -72,16 +72,26 @@ impl BlockMatrix {
     }
 
     /// Takes the pattern of `n` diagonal blocks and the given pairs of unknowns, in any order, repeated or not.
-    pub fn set_pattern(&mut self, n: usize, mut pairs: Vec<(u32, u32)>) {
-        for p in &mut pairs {
-            *p = (p.0.min(p.1), p.0.max(p.1));
+    pub fn set_pattern(&mut self, n: usize, pairs: Vec<(u32, u32)>) {
+        self.take_pattern(n, &sorted(n, pairs));
+    }
+
+    /// The same, but a pattern that is there already stays, and with it every analysis of it.
+    pub fn keep_or_set_pattern(&mut self, n: usize, pairs: Vec<(u32, u32)>) {
+        let pairs = sorted(n, pairs);
+        let columns = || (0..n).map(|j| self.starts[j + 1] - self.starts[j]);
+        let is_kept = self.len() == n
+            && self.rows.iter().eq(pairs.iter().map(|p| &p.1))
+            && columns().eq(pairs.chunk_by(|a, b| a.0 == b.0).map(|c| c.len() as u32));
+        if !is_kept {
+            self.take_pattern(n, &pairs);
         }
-        pairs.extend((0..n as u32).map(|i| (i, i)));
-        pairs.par_sort_unstable();
-        pairs.dedup();
+    }
+
+    fn take_pattern(&mut self, n: usize, pairs: &[(u32, u32)]) {
         self.starts.clear();
         self.starts.resize(n + 1, 0);
-        for &(column, _) in &pairs {
+        for &(column, _) in pairs {
             self.starts[column as usize + 1] += 1;
         }
         for j in 0..n {
@@ -188,6 +198,17 @@ impl BlockMatrix {
     }
 }
 
+/// Pairs in order, each once, with the diagonal of `n` rows.
+fn sorted(n: usize, mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    for p in &mut pairs {
+        *p = (p.0.min(p.1), p.0.max(p.1));
+    }
+    pairs.extend((0..n as u32).map(|i| (i, i)));
+    pairs.par_sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -230,6 +251,18 @@ pub(super) mod tests {
         // Some hundred roundings.
         assert!((left - right).abs() < 1e-12 * left.abs().max(1.0), "{left} against {right}");
         assert!(dot(&x, &ax) > 0.0);
+    }
+
+    #[test]
+    fn the_same_pattern_keeps_its_version_and_another_does_not() {
+        let mut a = BlockMatrix::default();
+        a.keep_or_set_pattern(4, vec![(0, 2), (3, 1)]);
+        let version = a.version;
+        a.keep_or_set_pattern(4, vec![(1, 3), (2, 0), (0, 2)]);
+        assert_eq!(a.version, version);
+        a.keep_or_set_pattern(4, vec![(0, 3), (2, 1)]);
+        assert_eq!(a.version, version + 1);
+        assert!(a.slot(3, 0).is_some() && a.slot(2, 0).is_none());
     }
 
     #[test]

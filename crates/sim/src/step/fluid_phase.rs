@@ -10,7 +10,7 @@ use crate::contact::barrier;
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::law;
 use crate::contact::wall::Meeting;
-use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, Solution, SolveSettings, Visibility, Wall};
+use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, Solution, SolveSettings, Stencil, Visibility, Wall};
 use crate::liquid::{FluidSystem, PARTICLE_MEMORY, life};
 use crate::model::Snapshot;
 use crate::report::FluidReport;
@@ -18,6 +18,7 @@ use crate::safe::SafePositions;
 use crate::settings::{SolidResponse, Splitting};
 use crate::solver::body_backing::SolidBacking;
 use crate::solver::sparse::Unknowns;
+use crate::step::exact_proxy::stencil_of;
 use crate::system::System;
 use littoral_geom::math::{Aabb, Mat3, Vec3, outer};
 use littoral_geom::near::NearTriangles;
@@ -60,6 +61,8 @@ pub struct FluidPhase {
     nodes: Vec<Node>,
     walls: Vec<Wall>,
     pub(super) links: Vec<Link>,
+    /// What exact Hessians of the proxies have beside the links.
+    stencils: Vec<Stencil>,
     pub(super) x_hat: Vec<Vec3>,
     pub(super) node_motion: Vec<Vec3>,
     pub(super) warm: Vec<Vec3>,
@@ -119,6 +122,7 @@ impl FluidPhase {
             nodes: Vec::new(),
             walls: Vec::new(),
             links: Vec::new(),
+            stencils: Vec::new(),
             x_hat: Vec::new(),
             node_motion: Vec::new(),
             warm: Vec::new(),
@@ -174,14 +178,7 @@ impl FluidPhase {
             self.backing.elastic.expand(system, self.unknowns.clone(), &self.expanded_at, start.h);
             self.backing.add_bodies(system, start.poses, &self.node_motion);
         }
-        let solution = self.fluid.solve_backed(
-            &self.x_hat,
-            &self.node_motion,
-            &self.links,
-            &self.warm,
-            &settings,
-            if elastic { Some(&mut self.backing) } else { None },
-        );
+        let solution = self.solve(&settings, elastic);
         for (i, present) in self.present.iter().enumerate() {
             let v = f.first + i;
             (y[v], wanted[v]) = match present {
@@ -211,6 +208,25 @@ impl FluidPhase {
         report.iterations = solution.report.iterations;
         report.residual = solution.report.residual;
         report
+    }
+
+    /// One linear solve; another without stencils if they leave it without a solution.
+    fn solve(&mut self, settings: &SolveSettings, elastic: bool) -> Solution {
+        loop {
+            self.fluid.set_stencils(&self.stencils);
+            let solution = self.fluid.solve_backed(
+                &self.x_hat,
+                &self.node_motion,
+                &self.links,
+                &self.warm,
+                settings,
+                if elastic { Some(&mut self.backing) } else { None },
+            );
+            if solution.report.converged || self.stencils.is_empty() {
+                return solution;
+            }
+            self.stencils.clear();
+        }
     }
 
     /// Nothing that the fluid meets is prescribed or held.
@@ -397,6 +413,7 @@ impl FluidPhase {
         }
         self.walls.clear();
         self.links.clear();
+        self.stencils.clear();
         self.wall_objects.clear();
         self.link_objects.clear();
         self.nodes.clear();
@@ -460,6 +477,10 @@ impl FluidPhase {
             for t in &touches {
                 self.link_objects.push(system.contact.object_of(t.points[1]));
                 self.links.push(link_of(t, start.x, proxy.factor, f.first, &self.unknowns, moved));
+                if f.settings.exact_proxies {
+                    let stencil = stencil_of(t, start.x, proxy.factor, f.first, &self.unknowns, moved);
+                    self.stencils.push(stencil);
+                }
             }
         }
     }
@@ -517,6 +538,22 @@ impl FluidPhase {
             self.on_objects[*object as usize] += force;
             for (node, weight) in corners() {
                 self.force[*node as usize] += weight * force;
+            }
+        }
+        self.add_stencil_forces(first, start.x, solution);
+    }
+
+    /// Adds the forces of the stencils on the nodes.
+    fn add_stencil_forces(&mut self, first: usize, x: &[Vec3], solution: &Solution) {
+        for s in &self.stencils {
+            let i = s.particle as usize;
+            let corner = |k: usize| match s.nodes[k] {
+                NO_NODE => s.motion[k],
+                node => solution.nodes[node as usize],
+            };
+            let q = [solution.x[i] - x[first + i], corner(0), corner(1), corner(2)];
+            for (node, g) in s.nodes.iter().zip(&s.gradient(&q)[1..]).filter(|(n, _)| **n != NO_NODE) {
+                self.force[*node as usize] -= *g;
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, Geometry, SafePositions};
 use crate::settings::{SolverSettings, Splitting, Truncation};
 use crate::solver::expansion::Expansion;
-use crate::solver::newton::Direction;
+use crate::solver::newton::{Direction, LinearSystem};
 use crate::solver::objective::Derivatives;
 use crate::solver::sparse::Unknowns;
 use crate::system::System;
@@ -227,6 +227,11 @@ impl NewtonIpc {
     /// without fluid. Between two of them every point goes straight.
     pub fn trail(&self) -> &[Vec<Vec3>] {
         &self.trail
+    }
+
+    /// The last linear system of the last step, for timing its solvers; that of the joint splitting is none of these.
+    pub fn last_system(&self) -> LinearSystem<'_> {
+        self.direction.system(&self.derivatives)
     }
 
     /// True for particles that are there.

@@ -274,7 +274,7 @@ impl NewtonIpc {
                 arrived = moved <= tolerance;
                 known = None;
             }
-            let start = Instant::now();
+            let mut start = Instant::now();
             let unknowns = self.work.unknowns.clone();
             let friction = std::mem::take(&mut self.friction);
             let target = std::mem::take(&mut self.work.target);
@@ -303,8 +303,11 @@ impl NewtonIpc {
                     &mut self.work.touches,
                     &mut self.derivatives,
                 );
+                // The linear solve counts as solving.
+                report.phases.forces += start.elapsed().as_secs_f64();
                 let linear = self.settings.linear;
                 self.direction.solve(&unknowns, &self.derivatives, linear, first_particle);
+                start = Instant::now();
             }
             let objective =
                 Objective { elsewhere: joint.as_deref().map(|j| j as &dyn Elsewhere), ..objective };

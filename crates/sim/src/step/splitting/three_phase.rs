@@ -53,8 +53,9 @@ impl NewtonIpc {
         let (of_particles, of_solids): (Vec<_>, Vec<_>) =
             self.work.touches.iter().partition(|t| t.points[0] >= first_particle);
         self.expansion.begin(&state.x);
-        self.expansion.add(&of_particles, THIRD, false);
-        self.expansion.add(&of_solids, HALF, false);
+        let exact = system.fluid.as_ref().is_some_and(|f| f.settings.exact_proxies);
+        self.expansion.add(&of_particles, THIRD, exact);
+        self.expansion.add(&of_solids, HALF, exact);
         // 2. Newton from xⁿ, with prescribed points where they have got.
         let friction = Default::default();
         let objective = Objective {

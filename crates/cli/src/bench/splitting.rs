@@ -1,0 +1,160 @@
+//! The splittings side by side on one scene, and the solvers of the solids' linear systems [Xie 2023, Tables 2 and 3].
+
+use super::{Table, timed};
+use crate::failure::Failure;
+use crate::source::{LoadedScene, load_named};
+use littoral_sim::solver::cholesky::Cholesky;
+use littoral_sim::solver::schur::Schur;
+
+/// Frames of the scene to run: the water has fallen and spreads.
+const FRAMES: u64 = 15;
+
+/// What is compared: a name and the keys that make it so. The first is what the others are measured against.
+const WAYS: [(&str, &[&str]); 6] = [
+    ("joint", &["solver.method=newton", "solver.splitting=joint"]),
+    ("proxy", &["solver.method=newton", "solver.splitting=proxy"]),
+    ("proxy, bare nodes", &["solver.method=newton", "solver.splitting=proxy", "solver.response=inertia"]),
+    ("proxy, three phases", &["solver.method=newton", "solver.splitting=proxy-three-phase"]),
+    ("baseline", &["solver.method=newton", "solver.splitting=baseline"]),
+    ("proxy, block descent", &["solver.method=vbd", "solver.splitting=proxy"]),
+];
+
+/// What one way did.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    steps: f64,
+    time: f64,
+    cpu: f64,
+    newton: f64,
+    products: f64,
+    mean: f64,
+    volume: f64,
+    leaked: u32,
+    unconverged: f64,
+}
+
+/// Both tables for a scene that comes with littoral, with further changes to its keys.
+pub fn splitting(scene: &str, frames: Option<u64>, sets: &[String]) -> Result<Vec<Table>, Failure> {
+    let frames = frames.unwrap_or(FRAMES);
+    let load = |keys: &[&str]| {
+        let keys: Vec<String> = keys.iter().map(|k| k.to_string()).chain(sets.iter().cloned()).collect();
+        load_named(scene, &keys)
+    };
+    let mut rows = Vec::new();
+    let mut reference = None;
+    let mut counts = String::new();
+    for (name, keys) in WAYS {
+        let mut loaded = load(keys)?;
+        counts = format!(
+            "{} particles, {} other points",
+            loaded.sim.particles().len(),
+            loaded.sim.particles().start
+        );
+        let s = run(&mut loaded, frames, |_| ());
+        let cost = s.cpu / s.time;
+        let base = *reference.get_or_insert(cost);
+        let row = [
+            cost,
+            base / cost,
+            s.steps,
+            s.newton / s.steps,
+            s.products / s.steps,
+            100.0 * s.mean / s.steps,
+            100.0 * s.volume / s.steps,
+            f64::from(s.leaked),
+            100.0 * s.unconverged / s.steps,
+        ];
+        rows.push((name.to_owned(), row.map(Some).to_vec()));
+    }
+    let ways = Table {
+        title: format!("Splittings: {scene}, {counts}, {frames} frames"),
+        columns: vec![
+            ("cpu s/s", 1),
+            ("× joint", 2),
+            ("steps", 0),
+            ("iterations", 1),
+            ("CG products", 1),
+            ("compression %", 3),
+            ("volume error %", 3),
+            ("leaked", 0),
+            ("unconverged %", 0),
+        ],
+        rows,
+        notes: vec![
+            "Processor time a simulated second; iterations (sweeps, with block descent) and products with the fluid's \
+             matrix a step; compression and volume error in the mean over particles and steps; share of steps that used \
+             up their iterations."
+                .into(),
+        ],
+    };
+    Ok(vec![ways, solvers(load(WAYS[1].1)?, frames)])
+}
+
+/// Runs some frames; `see` looks at the scene after each step, outside the clock.
+fn run(scene: &mut LoadedScene, frames: u64, mut see: impl FnMut(&LoadedScene)) -> Sums {
+    let mut sums = Sums::default();
+    let most = scene.sim.settings().iterations;
+    for frame in 1..=frames.min(scene.frames) {
+        while !scene.pace.has_reached(&scene.sim, frame) {
+            let h = scene.pace.next_step(&scene.sim, frame);
+            let (cpu, report) = timed(|| scene.sim.step(h));
+            sums.cpu += cpu;
+            sums.steps += 1.0;
+            sums.time += h;
+            sums.newton += f64::from(report.iterations);
+            sums.unconverged += f64::from(u8::from(report.iterations >= most));
+            if let Some(fluid) = report.fluid {
+                sums.products += f64::from(fluid.iterations);
+                sums.mean += fluid.compression_mean;
+                sums.volume += fluid.volume_error.abs();
+                sums.leaked += fluid.leaked;
+            }
+            see(scene);
+        }
+    }
+    sums
+}
+
+/// Times the solvers on the last system of every step. What is kept from one system to the next is kept, as in a step;
+/// the second solve of the same system is what an iteration costs whose contacts are those of the one before.
+fn solvers(mut scene: LoadedScene, frames: u64) -> Table {
+    let (mut whole, mut parts) = (Cholesky::default(), Schur::default());
+    let mut x = Vec::new();
+    // Of the first and of the second solve, by each solver.
+    let (mut times, mut systems, mut particles, mut solids, mut error) =
+        ([[0.0; 2]; 2], 0.0, 0.0, 0.0, 0.0_f64);
+    run(&mut scene, frames, |scene| {
+        let Some(s) = scene.sim.last_linear_system().filter(|s| s.matrix.len() > s.solids) else { return };
+        systems += 1.0;
+        solids += s.solids as f64;
+        particles += (s.matrix.len() - s.solids) as f64;
+        for [of_whole, of_parts] in &mut times {
+            let (time, solved) = timed(|| whole.solve(s.matrix, s.right, &mut x));
+            *of_whole += time;
+            let reference = x.clone();
+            let (time, split) = timed(|| parts.solve(s.matrix, s.right, s.solids, &mut x));
+            *of_parts += time;
+            if solved.is_ok() && split.is_ok() {
+                let size = reference.iter().map(|v| v.length()).fold(f64::MIN_POSITIVE, f64::max);
+                let apart = reference.iter().zip(&x).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+                error = error.max(apart / size);
+            }
+        }
+    });
+    let per = 1e3 / f64::max(systems, 1.0);
+    let row = |k: usize| {
+        let [first, again] = times;
+        let ratios = [first[0] / first[k], again[0] / again[k]];
+        [per * first[k], per * again[k], ratios[0], ratios[1]].map(Some).to_vec()
+    };
+    Table {
+        title: format!(
+            "Linear systems of solids and the particles that touch them: {systems} of {:.0} points and {:.0} particles",
+            solids / f64::max(systems, 1.0),
+            particles / f64::max(systems, 1.0)
+        ),
+        columns: vec![("first [ms]", 2), ("again [ms]", 2), ("× first", 2), ("× again", 2)],
+        rows: vec![("whole".into(), row(0)), ("decomposed".into(), row(1))],
+        notes: vec![format!("Largest relative difference of the two directions: {error:.1e}.")],
+    }
+}
