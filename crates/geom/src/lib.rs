@@ -17,4 +17,5 @@ pub mod referee;
 pub mod sampling;
 pub mod shapes;
 pub mod svd;
+pub mod sweep;
 pub mod tet_fill;

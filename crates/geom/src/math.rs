@@ -70,6 +70,14 @@ impl Aabb {
         self.min.cmple(o.max).all() && o.min.cmple(self.max).all()
     }
 
+    /// Largest n·p of the points p of the box, its support function; infinite where that is not a number.
+    #[inline]
+    pub fn support(&self, n: Vec3) -> f64 {
+        let (low, high) = (n * self.min, n * self.max);
+        let s = low.x.max(high.x) + low.y.max(high.y) + low.z.max(high.z);
+        if s.is_nan() { f64::INFINITY } else { s }
+    }
+
     /// Edge lengths [m].
     #[inline]
     pub fn extent(&self) -> Vec3 {

@@ -80,6 +80,58 @@ impl Scene {
     }
 }
 
+/// Lowest and highest that the box and the ball of any of the points reach along `d`; of the box alone where there is no
+/// `ball`.
+fn interval(scene: &Scene, points: &[u32], d: Vec3, ball: bool) -> (f64, f64) {
+    let mut all = (f64::INFINITY, f64::NEG_INFINITY);
+    for &p in points {
+        let (b, x) = (scene.boxes[p as usize], scene.x[p as usize]);
+        let corners = (0..8).map(|k| {
+            let pick = |axis: usize| if k >> axis & 1 == 0 { b.min[axis] } else { b.max[axis] };
+            d.dot(Vec3::new(pick(0), pick(1), pick(2)))
+        });
+        let (mut low, mut high) =
+            corners.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), c| (l.min(c), h.max(c)));
+        if ball {
+            let radius = d.length() * (scene.reach[p as usize] + 0.5 * scene.offset);
+            (low, high) = (low.max(d.dot(x) - radius), high.min(d.dot(x) + radius));
+        }
+        all = (all.0.min(low), all.1.max(high));
+    }
+    all
+}
+
+fn apart(scene: &Scene, a: &[u32], b: &[u32], d: Vec3, ball: bool) -> bool {
+    let ((a_low, a_high), (b_low, b_high)) = (interval(scene, a, d, ball), interval(scene, b, d, ball));
+    a_high < b_low || b_high < a_low
+}
+
+fn apart_along_a_diagonal(scene: &Scene, a: &[u32], b: &[u32]) -> bool {
+    littoral_geom::bvh::DIAGONALS.iter().any(|&d| apart(scene, a, b, d.into(), true))
+}
+
+/// The primitives of a vertex–triangle or an edge–edge pair.
+fn sides(scene: &Scene, is_edges: bool, a: u32, b: u32) -> (Vec<u32>, Vec<u32>) {
+    let surface = &scene.surface;
+    if is_edges {
+        (surface.edges[a as usize].to_vec(), surface.edges[b as usize].to_vec())
+    } else {
+        (vec![a], surface.triangles[b as usize].to_vec())
+    }
+}
+
+/// Trees find what brute force finds, but for pairs whose points stay apart along a diagonal, which it does not ask.
+fn compare(scene: &Scene, found: &[Pair], expected: &[Pair], is_edges: bool, seed: u64) {
+    let mut found = found.iter().peekable();
+    for e in expected {
+        if found.next_if(|f| *f == e).is_none() {
+            let (a, b) = sides(scene, is_edges, e.a, e.b);
+            assert!(apart_along_a_diagonal(scene, &a, &b), "seed {seed}: lost {e:?}");
+        }
+    }
+    assert_eq!(found.next(), None, "seed {seed}: brute force does not find this");
+}
+
 /// A soup of triangles of mixed sizes that share some points, with loose edges and vertices.
 fn soup(r: &mut Random) -> Scene {
     let n = 4 + r.below(40);
@@ -142,7 +194,8 @@ fn trees_find_what_brute_force_finds_in_random_soups() {
         // The second and third detection refit or rebuild the trees of the first.
         for _ in 0..3 {
             let (found, expected) = (scene.detect_with(&mut broad_phase), scene.oracle());
-            assert_eq!(found, expected, "seed {seed}");
+            compare(&scene, &found.0, &expected.0, false, seed);
+            compare(&scene, &found.1, &expected.1, true, seed);
             pairs += found.0.len() + found.1.len();
             cases += 1;
             let scale = r.log_between(1e-3, 1e3);
@@ -157,7 +210,54 @@ fn trees_find_what_brute_force_finds_in_a_stack_of_sheets() {
     let scene = stack(12, 4, 1);
     let (found, expected) = (scene.detect(), scene.oracle());
     assert!(found.0.len() > 100 && found.1.len() > 100);
-    assert_eq!(found, expected);
+    compare(&scene, &found.0, &expected.0, false, 1);
+    compare(&scene, &found.1, &expected.1, true, 1);
+}
+
+/// What brute force leaves out is too far away for its reach, or a plane divides the boxes, tried with all their corners.
+#[test]
+fn what_is_not_listed_has_a_plane_between() {
+    use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
+    let (mut kept, mut left, mut by_plane) = (0, 0, 0);
+    for seed in 0..2000 {
+        let scene = soup(&mut Random::new(seed));
+        let (vt, ee) = scene.oracle();
+        let reach = |points: &[u32]| points.iter().map(|&p| scene.reach[p as usize]).fold(0.0, f64::max);
+        let x = |p: u32| scene.x[p as usize];
+        let mut check = |is_edges: bool, a: u32, b: u32, list: &[Pair]| {
+            let (p, q) = sides(&scene, is_edges, a, b);
+            let simulated = p.iter().chain(&q).any(|&v| scene.active[v as usize]);
+            if !simulated || p.iter().any(|v| q.contains(v)) {
+                return;
+            }
+            if list.iter().any(|l| (l.a, l.b) == (a, b)) {
+                kept += 1;
+                return;
+            }
+            left += 1;
+            let (from_b, gap_sq, across) = if is_edges {
+                let c = closest_edge_edge(x(p[0]), x(p[1]), x(q[0]), x(q[1]));
+                (c.point_a - c.point_b, c.distance_sq, (x(p[1]) - x(p[0])).cross(x(q[1]) - x(q[0])))
+            } else {
+                let c = closest_point_triangle(x(p[0]), [x(q[0]), x(q[1]), x(q[2])]);
+                (x(p[0]) - c.point, c.distance_sq, (x(q[1]) - x(q[0])).cross(x(q[2]) - x(q[0])))
+            };
+            if gap_sq.sqrt() > (reach(&p) + reach(&q) + scene.offset) * (1.0 - 1e-9) {
+                return;
+            }
+            by_plane += 1;
+            let known = [Vec3::X, Vec3::Y, Vec3::Z, from_b.normalize_or_zero(), across.normalize_or_zero()];
+            let divided = known.iter().any(|&d| apart(&scene, &p, &q, d, false));
+            assert!(divided, "seed {seed}: {p:?} and {q:?}, edges: {is_edges}, may meet");
+        };
+        for &v in &scene.surface.vertices {
+            (0..scene.surface.triangles.len()).for_each(|t| check(false, v, t as u32, &vt));
+        }
+        for b in 0..scene.surface.edges.len() {
+            (0..b).for_each(|a| check(true, a as u32, b as u32, &ee));
+        }
+    }
+    assert!(kept > 10_000 && by_plane > 10_000, "{kept} kept, {left} left out, {by_plane} by planes");
 }
 
 #[test]

@@ -5,9 +5,10 @@
 //! budgets and frames lose no pair: `docs/derivations/detection.md`.
 
 use super::divide::{plane, resolution};
+use super::frames::frames;
+use super::tets::tet_planes;
 use super::{Detection, Plane, SafePositions};
 use crate::pairing::Pairing;
-use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::{BroadPhase, Pair, Query, Surface};
 use rayon::prelude::*;
@@ -80,7 +81,7 @@ pub struct Prediction<'a> {
 impl Prediction<'_> {
     /// A point's share of the distance at which its pairs are listed [m].
     #[inline]
-    fn share(&self, geometry: &Geometry, v: usize) -> f64 {
+    pub(super) fn share(&self, geometry: &Geometry, v: usize) -> f64 {
         let half = 0.5 * self.contact_radius;
         if v < geometry.first_particle() {
             geometry.offset.get(v).copied().unwrap_or(half)
@@ -90,17 +91,11 @@ impl Prediction<'_> {
     }
 
     #[inline]
-    fn is_present(&self, geometry: &Geometry, v: usize) -> bool {
+    pub(super) fn is_present(&self, geometry: &Geometry, v: usize) -> bool {
         let first = geometry.first_particle();
         v < first || self.present.get(v - first).is_none_or(|p| *p)
     }
 }
-
-/// Share of the fastest motion in a component below which the remainder must fall for a frame to be worth its proof.
-const FRAME_GAIN: f64 = 0.5;
-
-/// Rounds of merging components that travel together before frames are given up for this detection.
-const FRAME_ROUNDS: usize = 6;
 
 /// Smallest gap as a share of the contact radius. Ten times smaller and the direction of a bridge between points a
 /// metre from the origin is lost in rounding at millimetre radii; larger, and pressed contacts lose their last room.
@@ -215,158 +210,12 @@ impl Detector {
             let points = [a[0], a[1], b[0], b[1]];
             plane(x, points, 2, p, finest(points))
         }));
-        let reach = &self.reach;
         let inside: Vec<Plane> = geometry
             .tets
             .par_iter()
             .with_min_len(256)
-            .flat_map_iter(|t| tet_planes(x, reach, *t, finest(*t)))
+            .flat_map_iter(|t| tet_planes(x, budget, *t, finest(*t)))
             .collect();
         out.planes.extend(inside);
     }
-}
-
-/// The pairs inside one tet that its points' budgets could close, with the resolution of its points [m].
-fn tet_planes(x: &[Vec3], reach: &[f64], t: [u32; 4], finest: f64) -> impl Iterator<Item = Plane> {
-    const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 0, 1, 3], [3, 0, 2, 1]];
-    const EDGES: [[usize; 4]; 3] = [[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]];
-    let p = t.map(|v| x[v as usize]);
-    let r = t.map(|v| reach[v as usize]);
-    let most = r[0].max(r[1]).max(r[2]).max(r[3]);
-    let volume6 = (p[1] - p[0]).dot((p[2] - p[0]).cross(p[3] - p[0])).abs();
-    // Distances of the supporting planes and lines bound all seven gaps from below.
-    let area2 = FACES
-        .iter()
-        .map(|f| (p[f[2]] - p[f[1]]).cross(p[f[3]] - p[f[1]]).length())
-        .chain(EDGES.iter().map(|e| (p[e[1]] - p[e[0]]).cross(p[e[3]] - p[e[2]]).length()))
-        .fold(0.0_f64, f64::max);
-    let far = (2.0 * most + finest) * area2 < volume6;
-    let pairs = if far { 0..0 } else { 0..7 };
-    pairs.filter_map(move |k| {
-        let (q, side_a) = if k < 4 { (FACES[k], 1) } else { (EDGES[k - 4], 2) };
-        let (from_a, from_b) = if side_a == 1 {
-            let c = closest_point_triangle(p[q[0]], [p[q[1]], p[q[2]], p[q[3]]]);
-            (p[q[0]], c.point)
-        } else {
-            let c = closest_edge_edge(p[q[0]], p[q[1]], p[q[2]], p[q[3]]);
-            (c.point_a, c.point_b)
-        };
-        let gap = (from_a - from_b).length();
-        let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
-        let pair = Pair { a: 0, b: 0, gap, normal };
-        let plane = Plane { surface: false, ..plane(x, q.map(|c| t[c]), side_a as u8, &pair, finest) };
-        let reach_a = q[..side_a].iter().map(|&c| r[c]).fold(0.0_f64, f64::max);
-        let reach_b = q[side_a..].iter().map(|&c| r[c]).fold(0.0_f64, f64::max);
-        // The gap of the plane is proven, a distance is as good as its closest points.
-        (reach_a + reach_b >= plane.gap).then_some(plane)
-    })
-}
-
-/// The translation of each component: components whose swept boxes meet travel together or not at all.
-fn frames(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>) -> Vec<Vec3> {
-    let count = geometry.prescribed.len();
-    let mut island: Vec<usize> = (0..count).collect();
-    let mut still = geometry.prescribed.clone();
-    let mut travel = vec![Vec3::ZERO; count];
-    for round in 0..=FRAME_ROUNDS {
-        // Mean motion of each island; islands whose points do not move alike stay in the resting frame.
-        let mut sum = vec![(Vec3::ZERO, 0.0_f64); count];
-        for (v, &c) in geometry.component.iter().enumerate() {
-            let s = &mut sum[island[c as usize]];
-            s.0 += prediction.wanted[v];
-            s.1 += 1.0;
-        }
-        let mean: Vec<Vec3> = sum.iter().map(|(s, k)| if *k > 0.0 { *s / *k } else { Vec3::ZERO }).collect();
-        let mut spread = vec![(0.0_f64, 0.0_f64); count];
-        for (v, &c) in geometry.component.iter().enumerate() {
-            let i = island[c as usize];
-            let w = prediction.wanted[v];
-            spread[i].0 = spread[i].0.max((w - mean[i]).length_squared());
-            spread[i].1 = spread[i].1.max(w.length_squared());
-        }
-        for i in 0..count {
-            still[i] |= spread[i].0 > FRAME_GAIN * FRAME_GAIN * spread[i].1;
-        }
-        for c in 0..count {
-            travel[c] = if still[island[c]] { Vec3::ZERO } else { mean[island[c]] };
-        }
-        if travel.iter().all(|t| *t == Vec3::ZERO) || round == FRAME_ROUNDS {
-            return vec![Vec3::ZERO; count];
-        }
-        let swept = swept_boxes(geometry, x, prediction, &travel);
-        let mut changed = false;
-        for a in 0..count {
-            for b in a + 1..count {
-                if travel[a] != travel[b]
-                    && island[a] != island[b]
-                    && swept[a].overlaps(&swept[b])
-                    && meet(geometry, x, prediction, &swept, a, b)
-                {
-                    let (keep, gone) = (island[a].min(island[b]), island[a].max(island[b]));
-                    still[keep] |= still[gone];
-                    for i in &mut island {
-                        if *i == gone {
-                            *i = keep;
-                        }
-                    }
-                    changed = true;
-                }
-            }
-        }
-        if !changed {
-            return travel;
-        }
-    }
-    vec![Vec3::ZERO; count]
-}
-
-/// Everywhere the points of each component may be while the frame moves, with the contact radius around.
-fn swept_boxes(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, travel: &[Vec3]) -> Vec<Aabb> {
-    let mut boxes = vec![Aabb::EMPTY; travel.len()];
-    for (v, &c) in geometry.component.iter().enumerate() {
-        if prediction.is_present(geometry, v) {
-            let b = &mut boxes[c as usize];
-            *b = b.union(swept_point(geometry, x, prediction, travel[c as usize], v));
-        }
-    }
-    boxes
-}
-
-fn swept_point(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, travel: Vec3, v: usize) -> Aabb {
-    let margin = prediction.margin[v] + prediction.share(geometry, v);
-    let start = Aabb::point(x[v]).including(x[v] + prediction.wanted[v] - travel).inflated(margin);
-    start.union(Aabb { min: start.min + travel, max: start.max + travel })
-}
-
-/// Overlapping boxes of two components meet, unless one is a collider none of whose triangles enters the other's
-/// box, or the fluid none of whose particles does.
-fn meet(
-    geometry: &Geometry,
-    x: &[Vec3],
-    prediction: &Prediction<'_>,
-    swept: &[Aabb],
-    a: usize,
-    b: usize,
-) -> bool {
-    let (collider, other) = match (geometry.prescribed[a], geometry.prescribed[b]) {
-        (true, false) => (a, b),
-        (false, true) => (b, a),
-        (false, false) => return true,
-        (true, true) => return false,
-    };
-    let first = geometry.first_particle();
-    if geometry.component.get(first).is_some_and(|c| *c as usize == collider) {
-        return (first..geometry.component.len()).any(|v| {
-            prediction.is_present(geometry, v)
-                && swept_point(geometry, x, prediction, Vec3::ZERO, v).overlaps(&swept[other])
-        });
-    }
-    geometry.collider_triangles[collider].iter().any(|&t| {
-        let corners = geometry.surface.triangles[t as usize];
-        let around = corners
-            .iter()
-            .map(|&v| swept_point(geometry, x, prediction, Vec3::ZERO, v as usize))
-            .fold(Aabb::EMPTY, Aabb::union);
-        around.overlaps(&swept[other])
-    })
 }

@@ -10,6 +10,8 @@
 
 mod detect;
 mod divide;
+mod frames;
+mod tets;
 
 pub use detect::{Detector, Geometry, Prediction};
 pub(crate) use divide::resolution;
@@ -191,6 +193,15 @@ impl Plane {
     #[inline]
     pub fn sign(&self, slot: usize) -> f64 {
         if slot < self.side_a as usize { -1.0 } else { 1.0 }
+    }
+
+    /// False only if points that stay in their boxes [m], in the order of the slots, cannot use up the gap.
+    pub(crate) fn may_close(&self, boxes: [&Aabb; 4]) -> bool {
+        let split = self.side_a as usize;
+        let far = |from: usize, to: usize, n: Vec3| {
+            (from..to).map(|s| boxes[s].support(n) - self.behind[s]).fold(f64::NEG_INFINITY, f64::max)
+        };
+        far(0, split, -self.normal) + far(split, 4, self.normal) >= self.gap
     }
 
     /// How far the point in `slot`, displaced by `d`, has advanced into the gap [m]; negative when it has not.

@@ -217,7 +217,7 @@ fn separation(y: &[Vec3; 4], split: usize, n: Vec3) -> f64 {
 }
 
 /// Tries the directions of all pairs of features, from B to A, until one satisfies `enough`.
-fn each_direction(y: &[Vec3; 4], split: usize, mut enough: impl FnMut(Vec3) -> bool) -> bool {
+pub fn each_direction(y: &[Vec3; 4], split: usize, mut enough: impl FnMut(Vec3) -> bool) -> bool {
     let mut attempt = |n: Vec3| {
         let length = n.length();
         length > 0.0 && enough(n / length)
