@@ -8,6 +8,7 @@
 //!
 //! A body that does not turn goes straight, which is the case θ = 0.
 
+use super::shares::Shares;
 use super::{CLEAR, Outcome, Rule};
 use crate::body::{Bodies, Pose, exp};
 use crate::safe::{Detection, Displacement};
@@ -252,7 +253,7 @@ impl<'a> Turns<'a> {
 pub(super) fn cut(
     detection: &Detection,
     dx: &Displacement,
-    rule: &Rule<'_>,
+    (rule, shares): (&Rule<'_>, &Shares),
     v: u32,
     (way, bulge): (PointWay, f64),
     ball: bool,
@@ -268,18 +269,14 @@ pub(super) fn cut(
             out.far = out.by_plane && detection.free_radius[i] > rule.keep;
         }
     } else {
-        for (k, slot) in detection.planes_of(v) {
+        for (k, slot, limits) in shares.of(detection, dx, rule, v) {
             let plane = &detection.planes[k];
-            if rule.is_wide(plane.gap, dx.longest()) {
-                break;
-            }
             if plane.normal == Vec3::ZERO {
                 out.t = 0.0;
                 out.by_plane = true;
                 continue;
             }
             let side = usize::from(slot >= plane.side_a as usize);
-            let limits = rule.limits(plane, dx);
             out.leaned_on |= limits.leaned_on[side];
             if limits.at[side] == f64::INFINITY {
                 continue;

@@ -19,6 +19,7 @@ pub mod curved;
 mod planar;
 mod project;
 mod rule;
+mod shares;
 
 use crate::body::Pose;
 use crate::safe::{Detection, Displacement};
@@ -27,6 +28,7 @@ use curved::{Curve, Turns};
 use littoral_geom::math::{Aabb, Mat3, Vec3};
 use rayon::prelude::*;
 use rule::Rule;
+use shares::Shares;
 
 /// Points per parallel task: below some thousand planes a task costs more than it saves.
 const TASK: usize = 256;
@@ -115,6 +117,7 @@ pub struct Truncator {
     gamma: f64,
     outcomes: Vec<Outcome>,
     cut: Vec<Stops>,
+    shares: Shares,
     kept: Vec<Vec3>,
     group_t: Vec<f64>,
     body_t: Vec<f64>,
@@ -145,6 +148,7 @@ impl Truncator {
             gamma: settings.relaxation,
             outcomes: Vec::new(),
             cut: Vec::new(),
+            shares: Shares::default(),
             kept: Vec::new(),
             group_t: Vec::new(),
             body_t: Vec::new(),
@@ -202,6 +206,7 @@ impl Truncator {
         }
         if let (Some(turns), Truncation::Isotropic) = (&request.turns, self.kind) {
             let mut ways = turns.curves.to_vec();
+            self.shares.begin(dx.proposed().len());
             self.cut_bodies(detection, dx, &rule, turns, &mut ways, request.moved);
         }
         self.unite_groups(dx, request);
@@ -221,6 +226,7 @@ impl Truncator {
         let wanted = asked(dx, moved);
         self.cut.clear();
         self.cut.resize(moved.len(), Stops::default());
+        self.shares.begin(dx.proposed().len());
         if self.kind != Truncation::Planar {
             self.turn_aside(detection, dx, request, &rule);
         }
@@ -230,9 +236,16 @@ impl Truncator {
             let left = ways.clone();
             let turns = request.turns.map(|t| Turns { curves: &left, ..t });
             let own = &Rule { leaning: round < LEANING_ROUNDS, turns, ..rule };
-            self.run(seen, moved, |v, p| match turns.and_then(|t| t.of(v as usize)) {
-                Some(_) => free(p),
-                None => planar::cut(detection, seen, own, v, p),
+            self.shares.prepare(detection, seen, own, moved);
+            let shares = &self.shares;
+            shares.run(detection, moved, &mut self.outcomes, |v| {
+                let p = seen.proposed()[v as usize];
+                let turns = turns.is_some_and(|t| t.of(v as usize).is_some());
+                if turns || rests(seen, v) {
+                    free(p)
+                } else {
+                    planar::cut(detection, seen, own, shares, v, p)
+                }
             });
             if let Some(turns) = &request.turns {
                 self.cut_bodies(detection, seen, own, turns, &mut ways, moved);
@@ -242,6 +255,7 @@ impl Truncator {
             if !self.outcomes.iter().any(|o| o.leaned_on && o.t < 1.0) {
                 break;
             }
+            self.shares.note(dx, moved, &self.outcomes);
             self.kept.clear();
             self.kept.extend(self.outcomes.iter().map(|o| o.kept));
             dx.revise(moved, &self.kept);
@@ -261,7 +275,8 @@ impl Truncator {
         request: &Request<'_>,
         rule: &Rule<'_>,
     ) {
-        let (seen, kind) = (&*dx, self.kind);
+        self.shares.prepare(detection, dx, rule, request.moved);
+        let (seen, kind, shares) = (&*dx, self.kind, &self.shares);
         let metric = |k: usize| request.metric.get(k).copied().unwrap_or(Mat3::IDENTITY);
         let turns = |v: u32| request.turns.is_some_and(|t| t.of(v as usize).is_some());
         let alone =
@@ -274,7 +289,7 @@ impl Truncator {
                 if rests(seen, v) || !alone(v) {
                     return free(p);
                 }
-                let mut planned = planar::cut(detection, seen, rule, v, p);
+                let mut planned = planar::cut(detection, seen, rule, shares, v, p);
                 if !planned.by_plane {
                     return free(p);
                 }
@@ -325,10 +340,13 @@ impl Truncator {
     ) {
         let ball = self.kind == Truncation::Isotropic;
         let left = Turns { curves: &*ways, ..*turns };
+        let shares = &self.shares;
         (moved, &mut self.outcomes).into_par_iter().with_min_len(TASK).for_each(|(&v, out)| {
-            if let Some((_, curve, r)) = left.of(v as usize) {
+            if let Some((_, curve, r)) = left.of(v as usize)
+                && shares.is_stale(detection, v)
+            {
                 let way = curve.of_point(r, turns.base[v as usize]);
-                *out = curved::cut(detection, dx, rule, v, (way, curve.bulge(r)), ball);
+                *out = curved::cut(detection, dx, (rule, shares), v, (way, curve.bulge(r)), ball);
             }
         });
         let mut kept = vec![1.0_f64; ways.len()];

@@ -1,28 +1,31 @@
 //! Planar truncation: every point against its side's share of each gap [Chen 2026, Alg. 1].
 
+use super::shares::Shares;
 use super::{CLEAR, Outcome, Rule, free, stay_inside};
 use crate::safe::{Detection, Displacement};
 use littoral_geom::math::Vec3;
 
 /// Cuts the increment of one point by all its planes and its box.
-pub(super) fn cut(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, p: Vec3) -> Outcome {
+pub(super) fn cut(
+    detection: &Detection,
+    dx: &Displacement,
+    rule: &Rule<'_>,
+    shares: &Shares,
+    v: u32,
+    p: Vec3,
+) -> Outcome {
     let i = v as usize;
     let a = dx.accepted()[i];
     let mut out = free(p);
     let longest = p.length().max(a.length());
-    for (k, slot) in detection.planes_of(v) {
+    for (k, slot, limits) in shares.of(detection, dx, rule, v) {
         let plane = &detection.planes[k];
-        if rule.is_wide(plane.gap, dx.longest()) {
-            break;
-        }
         if plane.normal == Vec3::ZERO {
-            // Touching without a direction to part in: nothing moves.
             out.t = 0.0;
             out.by_plane = true;
             continue;
         }
         let side = usize::from(slot >= plane.side_a as usize);
-        let limits = rule.limits(plane, dx);
         let limit = limits.at[side];
         out.leaned_on |= limits.leaned_on[side];
         let (from, to) = (plane.advance(slot, a), plane.advance(slot, p));

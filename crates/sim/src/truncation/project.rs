@@ -31,7 +31,8 @@ fn each_space(
             break;
         }
         let limit = rule.limits(plane, dx).at[usize::from(slot >= plane.side_a as usize)];
-        if limit < f64::INFINITY {
+        // Where no direction is known to part a pair, nothing turns aside.
+        if plane.normal != Vec3::ZERO && limit < f64::INFINITY {
             let b = limit + plane.behind[slot];
             visit(plane.normal * plane.sign(slot), b - CLEAR * (far + b.abs()));
         }

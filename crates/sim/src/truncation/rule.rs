@@ -3,6 +3,7 @@
 use super::curved::Turns;
 use crate::safe::{Displacement, Plane};
 use crate::settings::GapSplit;
+use littoral_geom::math::Vec3;
 
 /// An initial guess may always use this share of γ·gap, however close the pair is to `keep`.
 const GUESS_SHARE: f64 = 0.2;
@@ -36,6 +37,17 @@ pub(super) struct Limits {
     pub at: [f64; 2],
     /// The other side leans on the withdrawal of this one.
     pub leaned_on: [bool; 2],
+}
+
+impl Limits {
+    /// Both proposals fit, and nobody leans.
+    pub const FREE: Limits = Limits { at: [f64::INFINITY; 2], leaned_on: [false; 2] };
+
+    /// True when the pair asks nothing of its points.
+    #[inline]
+    pub fn is_free(&self) -> bool {
+        self.at == [f64::INFINITY; 2] && self.leaned_on == [false; 2]
+    }
 }
 
 impl Rule<'_> {
@@ -78,6 +90,10 @@ impl Rule<'_> {
     /// How far each side may advance. Advances are negative where a side has withdrawn.
     #[inline]
     pub fn limits(&self, plane: &Plane, dx: &Displacement) -> Limits {
+        if plane.normal == Vec3::ZERO {
+            // Touching without a direction to part in: nothing moves.
+            return Limits { at: [f64::NEG_INFINITY; 2], leaned_on: [false; 2] };
+        }
         let mut before = [f64::NEG_INFINITY; 2];
         let mut after = [f64::NEG_INFINITY; 2];
         for slot in 0..4 {
@@ -86,14 +102,17 @@ impl Rule<'_> {
             before[side] = before[side].max(plane.advance(slot, dx.accepted()[v]));
             after[side] = after[side].max(plane.advance(slot, dx.proposed()[v]));
         }
-        // On its way a turning point may come nearer than at both ends.
-        let rises = self.rises(plane);
-        let rise = rises[0] + rises[1];
         let room = self.room_of(plane);
         let withdraws = [after[0] < before[0], after[1] < before[1]];
         let stay = [after[0].max(before[0]), after[1].max(before[1])];
+        if stay[0] + stay[1] + 2.0 * self.bulge <= room {
+            return Limits::FREE;
+        }
+        // On its way a turning point may come nearer than at both ends.
+        let rises = self.rises(plane);
+        let rise = rises[0] + rises[1];
         if stay[0] + stay[1] + rise <= room {
-            return Limits { at: [f64::INFINITY; 2], leaned_on: [false; 2] };
+            return Limits::FREE;
         }
         // On a curved way a withdrawal comes when it comes, perhaps after a swing forwards: nothing leans on it.
         let leaning = self.leaning && rise == 0.0;

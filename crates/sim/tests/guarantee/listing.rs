@@ -100,7 +100,7 @@ fn check(g: &Game, contact_radius: f64, seed: u64) {
 
 #[test]
 fn every_pair_that_may_meet_is_listed() {
-    let needed: usize = (0..4000_u64)
+    let needed: usize = (0..5000_u64)
         .into_par_iter()
         .map(|seed| {
             let mut r = Random::new(seed);
