@@ -5,17 +5,12 @@
 //! change no bit of it: by LDLᵀ while it is small, by conjugate gradients with the bodies' own blocks as preconditioner
 //! above.
 
+use super::body_gradients;
 use littoral_geom::math::{Mat3, Vec3, skew};
 use rayon::prelude::*;
 
 /// Bodies of an island up to which it is solved directly. 40 bodies take 5 million operations.
 const DIRECT: usize = 40;
-
-/// Relative residual at which conjugate gradients stop: the next sweep takes up what is left.
-const TOLERANCE: f64 = 1e-4;
-
-/// Iterations of conjugate gradients at most.
-const ITERATIONS: u32 = 100;
 
 /// Six numbers of a body: three of its shift, three of its turn.
 pub type Six = [f64; 6];
@@ -74,14 +69,6 @@ pub(super) fn add_block(y: &mut Block, x: &Block) {
             *y += x;
         }
     }
-}
-
-fn times(m: &Block, x: &Six) -> Six {
-    m.map(|row| dot(&row, x))
-}
-
-fn dot(a: &Six, b: &Six) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn transposed(m: &Block) -> Block {
@@ -174,14 +161,18 @@ impl BodySystem {
 
     /// One block for each two bodies, in order.
     fn merge(&mut self) {
-        self.couplings.sort_by_key(|c| (c.a, c.b));
-        self.couplings.dedup_by(|next, kept| {
-            let same = (next.a, next.b) == (kept.a, kept.b);
-            if same {
-                add_block(&mut kept.block, &next.block);
+        let mut order: Vec<(u32, u32, u32)> =
+            self.couplings.iter().zip(0..).map(|(c, k)| (c.a, c.b, k)).collect();
+        order.sort_unstable();
+        let mut merged: Vec<Coupling> = Vec::with_capacity(order.len());
+        for (a, b, k) in order {
+            let next = &self.couplings[k as usize];
+            match merged.last_mut() {
+                Some(last) if (last.a, last.b) == (a, b) => add_block(&mut last.block, &next.block),
+                _ => merged.push(*next),
             }
-            same
-        });
+        }
+        self.couplings = merged;
     }
 
     /// Bodies that are coupled, directly or through others; by their first bodies.
@@ -229,7 +220,7 @@ impl BodySystem {
         if island.bodies.len() <= DIRECT {
             self.solve_directly(island)
         } else {
-            self.solve_by_gradients(island)
+            body_gradients::solve(self, island)
         }
     }
 
@@ -255,83 +246,89 @@ impl BodySystem {
         x.chunks_exact(6).map(|v| std::array::from_fn(|k| v[k])).collect()
     }
 
-    fn solve_by_gradients(&self, island: &Island) -> Vec<Six> {
-        let n = island.bodies.len();
-        let own = |k: usize| island.bodies[k] as usize;
-        let factors: Vec<Vec<f64>> = (0..n).map(|k| factored(&self.diagonal[own(k)])).collect();
-        let precondition =
-            |r: &[Six]| -> Vec<Six> { r.iter().zip(&factors).map(|(r, f)| substituted(f, r)).collect() };
-        let multiply = |p: &[Six]| -> Vec<Six> {
-            let mut y: Vec<Six> = (0..n).map(|k| times(&self.diagonal[own(k)], &p[k])).collect();
-            for &(k, (i, j)) in &island.couplings {
-                let block = &self.couplings[k as usize].block;
-                let (i, j) = (i as usize, j as usize);
-                add_six(&mut y[i], times(block, &p[j]), 1.0);
-                for (row, x) in block.iter().zip(p[i]) {
-                    add_six(&mut y[j], *row, x);
-                }
-            }
-            y
-        };
-        let all = |a: &[Six], b: &[Six]| -> f64 { a.iter().zip(b).map(|(a, b)| dot(a, b)).sum() };
-        let mut x = vec![[0.0; 6]; n];
-        let mut r: Vec<Six> = (0..n).map(|k| self.gradient[own(k)].map(|g| -g)).collect();
-        let mut z = precondition(&r);
-        let mut p = z.clone();
-        let mut rz = all(&r, &z);
-        let enough = TOLERANCE * TOLERANCE * rz;
-        for _ in 0..ITERATIONS {
-            if rz.is_nan() || rz <= enough {
-                break;
-            }
-            let ap = multiply(&p);
-            let step = rz / all(&p, &ap);
-            for k in 0..n {
-                add_six(&mut x[k], p[k], step);
-                add_six(&mut r[k], ap[k], -step);
-            }
-            z = precondition(&r);
-            let next = all(&r, &z);
-            let keep = next / rz;
-            for (p, z) in p.iter_mut().zip(&z) {
-                for (p, z) in p.iter_mut().zip(z) {
-                    *p = z + keep * *p;
-                }
-            }
-            rz = next;
-        }
-        x
+    /// Gradient of a body.
+    #[inline]
+    pub(super) fn gradient(&self, body: u32) -> &Six {
+        &self.gradient[body as usize]
+    }
+
+    /// A body's own block.
+    #[inline]
+    pub(super) fn diagonal(&self, body: u32) -> &Block {
+        &self.diagonal[body as usize]
+    }
+
+    /// The block of a coupling.
+    #[inline]
+    pub(super) fn coupling(&self, number: u32) -> &Block {
+        &self.couplings[number as usize].block
     }
 }
 
 /// Bodies solved together, and the couplings between them with the bodies' places in the island.
 #[derive(Clone, Debug, Default)]
-struct Island {
-    bodies: Vec<u32>,
-    couplings: Vec<(u32, (u32, u32))>,
+pub(super) struct Island {
+    pub(super) bodies: Vec<u32>,
+    pub(super) couplings: Vec<(u32, (u32, u32))>,
 }
 
-/// Factorises the symmetric positive definite matrix (n, n) by LDLᵀ in place; its lower triangle is read.
+/// Rows that are eliminated together: independent sums keep the processor busy.
+const PANEL: usize = 6;
+
+/// Factorises the symmetric positive definite matrix (n, n) by LDLᵀ in place; its lower triangle is read. What is zero
+/// before the first entry of a row stays so, and is left out.
 pub(super) fn ldl_factor(m: &mut [f64], n: usize) {
-    let mut scaled = vec![0.0; n];
-    for i in 0..n {
-        let (above, row) = m.split_at_mut(i * n);
-        let row = &mut row[..n];
-        for j in 0..i {
-            let other = &above[j * n..j * n + n];
-            let sum: f64 = row[..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum();
-            row[j] -= sum;
-            // What the later columns of this row need is L D so far.
+    let first: Vec<usize> =
+        (0..n).map(|i| m[i * n..i * n + i].iter().position(|a| *a != 0.0).unwrap_or(i)).collect();
+    // The rows of a panel, column by column.
+    let mut panel = vec![[0.0; PANEL]; n];
+    for start in (0..n).step_by(PANEL) {
+        let rows = PANEL.min(n - start);
+        let from = first[start..start + rows].iter().copied().min().unwrap_or(start);
+        let (above, below) = m.split_at_mut(start * n);
+        for r in 0..rows {
+            for (k, column) in panel[from..start + rows].iter_mut().enumerate() {
+                column[r] = below[r * n + from + k];
+            }
         }
-        let mut d = row[i];
-        for j in 0..i {
-            let pivot = above[j * n + j];
-            scaled[j] = row[j] / pivot;
-            d -= scaled[j] * row[j];
+        // What the later columns of these rows need is L D so far.
+        for j in from..start {
+            let low = from.max(first[j]);
+            let other = &above[j * n + low..j * n + j];
+            let sums = weighted_sums(&panel[low..j], other);
+            for r in 0..rows {
+                panel[j][r] -= sums[r];
+            }
         }
-        row[..i].copy_from_slice(&scaled[..i]);
-        row[i] = d;
+        for r in 0..rows {
+            let (done, row) = below.split_at_mut(r * n);
+            for j in start..start + r {
+                let other = &done[(j - start) * n..];
+                let sum: f64 = (from..j).map(|k| panel[k][r] * other[k]).sum();
+                panel[j][r] -= sum;
+            }
+            let mut d = panel[start + r][r];
+            for j in from..start + r {
+                let pivot = if j < start { above[j * n + j] } else { done[(j - start) * n + j] };
+                let scaled = panel[j][r] / pivot;
+                d -= scaled * panel[j][r];
+                row[j] = scaled;
+            }
+            row[start + r] = d;
+        }
     }
+}
+
+/// Σ_k weights[k] columns[k], each component on its own.
+#[inline]
+fn weighted_sums(columns: &[[f64; PANEL]], weights: &[f64]) -> [f64; PANEL] {
+    let mut sums = [-0.0; PANEL];
+    for (column, w) in columns.iter().zip(weights) {
+        for (s, c) in sums.iter_mut().zip(column) {
+            *s += c * w;
+        }
+    }
+    sums
 }
 
 /// Solves with the factors of `ldl_factor`.
@@ -357,23 +354,19 @@ fn ldl_solve(m: &mut [f64], x: &mut [f64]) {
     ldl_substitute(m, n, x);
 }
 
-fn factored(block: &Block) -> Vec<f64> {
-    let mut m: Vec<f64> = block.iter().flatten().copied().collect();
-    ldl_factor(&mut m, 6);
-    m
-}
-
-fn substituted(factor: &[f64], r: &Six) -> Six {
-    let mut x = *r;
-    ldl_substitute(factor, 6, &mut x);
-    x
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use littoral_geom::math::outer;
     use littoral_geom::random::Random;
+
+    fn times(m: &Block, x: &Six) -> Six {
+        m.map(|row| dot(&row, x))
+    }
+
+    fn dot(a: &Six, b: &Six) -> f64 {
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
 
     /// A chain of `n` bodies with random springs between neighbours, and gradients everywhere.
     fn chain(n: usize, seed: u64) -> BodySystem {
@@ -422,12 +415,45 @@ mod tests {
     }
 
     #[test]
+    fn panels_and_left_out_zeros_change_no_bit_of_the_factors() {
+        let mut random = Random::new(4);
+        for n in [1, 2, 5, 6, 7, 12, 23, 48] {
+            // Sparse, and dominated by its diagonal.
+            let mut m = vec![0.0; n * n];
+            for i in 0..n {
+                for j in 0..i {
+                    m[i * n + j] = if random.chance(0.3) { random.between(-1.0, 1.0) } else { 0.0 };
+                }
+                m[i * n + i] = 1.0 + n as f64 * random.unit();
+            }
+            let mut plain = m.clone();
+            for i in 0..n {
+                for j in 0..i {
+                    let sum: f64 = (0..j).map(|k| plain[i * n + k] * plain[j * n + k]).sum();
+                    plain[i * n + j] -= sum;
+                }
+                let mut d = plain[i * n + i];
+                for j in 0..i {
+                    let scaled = plain[i * n + j] / plain[j * n + j];
+                    d -= scaled * plain[i * n + j];
+                    plain[i * n + j] = scaled;
+                }
+                plain[i * n + i] = d;
+            }
+            ldl_factor(&mut m, n);
+            for i in 0..n {
+                assert_eq!(m[i * n..=i * n + i], plain[i * n..=i * n + i], "row {i} of {n}");
+            }
+        }
+    }
+
+    #[test]
     fn conjugate_gradients_agree_with_the_factorisation() {
         let mut system = chain(30, 9);
         system.merge();
         let islands = system.islands();
         assert_eq!(islands.len(), 1);
-        let (a, b) = (system.solve_directly(&islands[0]), system.solve_by_gradients(&islands[0]));
+        let (a, b) = (system.solve_directly(&islands[0]), body_gradients::solve(&system, &islands[0]));
         let size = a.iter().map(|v| dot(v, v)).sum::<f64>().sqrt();
         let off: f64 = a
             .iter()

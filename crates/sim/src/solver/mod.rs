@@ -4,6 +4,7 @@ pub mod assembly;
 pub mod backing;
 pub mod bodies;
 pub mod body_backing;
+mod body_gradients;
 pub mod chain;
 pub mod cholesky;
 pub mod coarse;
