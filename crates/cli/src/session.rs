@@ -11,6 +11,7 @@ use littoral_io::report::{Counts, Expectation, Report};
 use littoral_io::run_folder::RunFolder;
 use littoral_io::scene::Seen;
 use littoral_io::stats::StatsWriter;
+use littoral_sim::measure::segments_in_fluid;
 use littoral_sim::report::{StepReport, Verdict};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
 
 /// Code of the warning that an emitter was blocked.
 const BLOCKED: &str = "emitter-blocked";
+
+/// Code of the warning that a rod is in a fluid.
+const ROD_IN_FLUID: &str = "fluid-rod";
 
 /// What is asked of a run.
 #[derive(Clone, Debug)]
@@ -186,6 +190,7 @@ impl Session {
             let referee = if self.plan.strict || frame_done { Some(self.judge()) } else { None };
             self.stats.row(step, &last, referee)?;
             if frame_done {
+                self.note_rods_in_fluid();
                 self.write_frame(self.frame)?;
                 self.progress.frame(&self.status(&last));
             } else {
@@ -277,6 +282,20 @@ impl Session {
             self.progress.warn(&text);
         }
         self.report.warn(BLOCKED, u64::from(blocked), &text);
+    }
+
+    /// Counts segments of rods that a fluid flows through, frame by frame; says so the first time.
+    fn note_rods_in_fluid(&mut self) {
+        let wet = segments_in_fluid(&self.scene.sim);
+        if wet == 0 {
+            return;
+        }
+        let text =
+            "a rod is in a fluid, which does not feel rods yet: it flows through and does not move them";
+        if !self.report.warnings.iter().any(|w| w.code == ROD_IN_FLUID) {
+            self.progress.warn(text);
+        }
+        self.report.warn(ROD_IN_FLUID, wet as u64, text);
     }
 
     /// A frame and all that follows it: the table, the report, and a checkpoint if the last one is old.

@@ -6,6 +6,8 @@
 mod fluid;
 mod rod;
 
+pub use rod::segments_in_fluid;
+
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
 use littoral_geom::math::{Aabb, Quat, Vec3};

@@ -1,10 +1,13 @@
 //! Measures of objects against closed forms, on a square, a tet and a wall.
 
-use littoral_geom::math::Vec3;
+use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::{TetMesh, TriMesh};
-use littoral_sim::measure::{Axis, Measure, measure};
+use littoral_geom::shapes;
+use littoral_sim::measure::{Axis, Measure, measure, segments_in_fluid};
 use littoral_sim::motion::Motion;
-use littoral_sim::scene::{ClothMaterial, Placement, SceneBuilder, SoftMaterial};
+use littoral_sim::scene::{
+    ClothMaterial, Liquid, LiquidMaterial, Placement, RodMaterial, SceneBuilder, SoftMaterial,
+};
 use littoral_sim::settings::{ContactSettings, SolverSettings};
 use littoral_sim::simulation::Simulation;
 
@@ -72,4 +75,27 @@ fn a_mirrored_body_has_negative_volume() {
     let sim = moved(scene(), |p| Vec3::new(-p.x, p.y, p.z), Vec3::ZERO);
     assert_eq!(get(&sim, "body", Measure::VolumeRatio), -1.0);
     assert!(get(&sim, "sheet", Measure::VolumeRatio).is_nan());
+}
+
+/// ```text
+///     o        o                 o      particles 20, 30 and 10 mm above a rope of 5 mm; half a spacing is 20 mm
+/// ──┼──┼──┼──┼──┼──┼──┼──┼──┼──
+/// ```
+#[test]
+fn a_segment_is_in_a_fluid_from_half_a_spacing_on() {
+    let mut builder = SceneBuilder::new(SolverSettings::default(), ContactSettings::default());
+    let rope = shapes::segment_line(Vec3::ZERO, Vec3::X, 10);
+    builder.add_rod(named("rope"), rope, RodMaterial { radius: 5e-3, ..RodMaterial::default() });
+    let above = |x: f64, z: f64| Vec3::new(x, 0.0, z);
+    builder.add_liquid(Liquid {
+        placement: named("water"),
+        spacing: 0.04,
+        particles: vec![above(0.25, 0.02), above(0.55, 0.03), above(0.8, 0.01)],
+        gradient: Mat3::ZERO,
+        emitters: Vec::new(),
+        material: LiquidMaterial::default(),
+    });
+    // The third one is above the end of two segments.
+    assert_eq!(segments_in_fluid(&builder.build().unwrap()), 3);
+    assert_eq!(segments_in_fluid(&scene()), 0);
 }

@@ -130,32 +130,25 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// Says which objects a fluid does not treat as what they are: a run would look right and be wrong.
+    /// Says which objects a fluid does not treat as what they are: a run would look right and be wrong. Rods in a fluid are
+    /// told when they come to be there.
     pub(super) fn note_what_fluids_miss(
         &self,
         names: &[(String, Vec<String>)],
         warnings: &mut Vec<SceneWarning>,
     ) {
-        if self.scene.fluid.is_empty() {
+        // Only the proxy's first phase knows the solids that its fluid meets.
+        if self.scene.fluid.is_empty() || self.scene.solver.splitting != Splitting::Baseline {
             return;
         }
-        // Only the proxy's first phase knows the solids that its fluid meets.
-        let lifts = self.scene.solver.splitting != Splitting::Baseline;
-        let kinds = [
-            (
-                "rigid.",
-                "fluid-rigid",
-                "with splitting \"baseline\" fluids do not lift rigid bodies: what is lighter than water sinks in it",
-            ),
-            ("rod.", "fluid-rod", "fluids do not feel rods yet: they flow through a rope and do not move it"),
-        ];
-        for (kind, code, what) in kinds.into_iter().filter(|k| !lifts || k.1 != "fluid-rigid") {
-            let met = || names.iter().filter(|(path, _)| path.starts_with(kind)).flat_map(|(_, n)| n);
-            if let Some(first) = met().next() {
-                let text = format!("\"{first}\": {what}");
-                let count = met().count() as u64;
-                warnings.push(SceneWarning { code, count, object: first.clone(), text });
-            }
+        let met = || names.iter().filter(|(path, _)| path.starts_with("rigid.")).flat_map(|(_, names)| names);
+        if let Some(first) = met().next() {
+            let text = format!(
+                "\"{first}\": with splitting \"baseline\" fluids do not lift rigid bodies: what is lighter than water \
+                 sinks in it"
+            );
+            let count = met().count() as u64;
+            warnings.push(SceneWarning { code: "fluid-rigid", count, object: first.clone(), text });
         }
     }
 

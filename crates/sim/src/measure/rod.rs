@@ -1,8 +1,10 @@
-//! Numbers about rods: length, sag, tension.
+//! Numbers about rods: length, sag, tension, and how much of them is in a fluid.
 
 use super::Measure;
 use crate::model::{Object, ObjectKind};
 use crate::simulation::Simulation;
+use littoral_geom::distance::closest_point_edge;
+use littoral_geom::math::Aabb;
 
 /// Measures a rod; NaN for anything else.
 pub(super) fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
@@ -26,4 +28,27 @@ pub(super) fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
         }
         _ => f64::NAN,
     }
+}
+
+/// Number of segments of rods that have a particle nearer to their surface than half a spacing: those that a fluid flows
+/// through, since it does not feel them.
+pub fn segments_in_fluid(sim: &Simulation) -> usize {
+    let Some(spacing) = sim.spacing() else { return 0 };
+    let x = &sim.state().x;
+    let mut wet = 0;
+    for (number, rod) in sim.objects().iter().enumerate().filter(|(_, o)| o.kind == ObjectKind::Rod) {
+        let reach = sim.contact_offset(number) + 0.5 * spacing;
+        let around = Aabb::of(x[rod.range()].iter().copied()).inflated(reach);
+        let fluids = sim.objects().iter().filter(|o| o.kind == ObjectKind::Fluid).flat_map(Object::range);
+        let near: Vec<usize> =
+            fluids.filter(|&v| sim.is_present(v) && around.overlaps(&Aabb::point(x[v]))).collect();
+        let own = sim.rod_segments().iter().filter(|s| rod.range().contains(&(s[0] as usize)));
+        wet += own
+            .filter(|s| {
+                let [a, b] = s.map(|v| x[v as usize]);
+                near.iter().any(|&p| closest_point_edge(x[p], a, b).distance_sq < reach * reach)
+            })
+            .count();
+    }
+    wet
 }
