@@ -3,7 +3,7 @@
 use clap::{Args as Group, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Penetration-free simulation of cloth and soft bodies, certified by an exact referee.
+/// Penetration-free simulation of cloth, soft and rigid bodies, ropes and water, certified by an exact referee.
 #[derive(Debug, Parser)]
 #[command(name = "littoral", version, after_help = STATUS, max_term_width = 100)]
 pub struct Args {

@@ -119,7 +119,8 @@ impl CoarseCorrection {
         }
     }
 
-    /// The share of its correction that lowers the objective of each component most, among those tried; 0 if none does.
+    /// The largest share of its correction, among those tried, that does not raise the objective of each component; 0 if
+    /// every one does.
     fn shares(
         &mut self,
         system: &System,
@@ -133,15 +134,19 @@ impl CoarseCorrection {
         let mut share = vec![0.0; least.len()];
         self.trial.clear();
         self.trial.extend(x);
+        let mut open = vec![true; least.len()];
         for s in SHARES {
             for (&v, step) in self.points.iter().zip(steps) {
                 self.trial[v as usize] = x[v as usize] + s * *step;
             }
             values(system, objective, &self.trial, held, &mut found);
             for c in 0..least.len() {
-                if found[c] < least[c] {
-                    (least[c], share[c]) = (found[c], s);
+                if open[c] && found[c] <= least[c] {
+                    (open[c], share[c]) = (false, s);
                 }
+            }
+            if !open.contains(&true) {
+                break;
             }
         }
         share
