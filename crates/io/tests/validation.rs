@@ -84,6 +84,11 @@ fn a_viscous_blob_slides_down_a_slippery_plate_as_a_block_does() {
     holds("validation/viscous-slide", &[]);
 }
 
+#[test]
+fn gears_turn_in_the_ratio_of_their_teeth() {
+    holds("gears", &[]);
+}
+
 /// An open defect: a settled heap of particles packs closer than the lattice it starts as; the level is 1.3 % low.
 #[test]
 #[should_panic(expected = "level of")]

@@ -8,6 +8,10 @@ use super::descent::Objective;
 use crate::system::System;
 use littoral_geom::math::{Mat3, Vec3, skew};
 
+/// Largest turn of one step [rad]: points go along tangents, so that a longer one blows the component up, by ½ θ². The
+/// whole step is shortened to that.
+const LARGEST_TURN: f64 = 0.5;
+
 /// Symmetric 6×6 system of one component, in blocks: translation t and rotation θ about the centre.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rigid {
@@ -128,7 +132,9 @@ impl RigidCorrection {
         });
         for (motion, body) in self.motion.iter_mut().zip(&self.bodies) {
             if motion.is_some() {
-                *motion = Some(body.solve().unwrap_or((Vec3::ZERO, Vec3::ZERO)));
+                let (shift, turn) = body.solve().unwrap_or((Vec3::ZERO, Vec3::ZERO));
+                let share = (LARGEST_TURN / turn.length()).min(1.0);
+                *motion = Some((share * shift, share * turn));
             }
         }
         for &v in &self.points {
