@@ -265,14 +265,19 @@ fn between(a: &Bvh, b: &Bvh, NodePair(i, j): NodePair, found: &mut impl FnMut(u3
     let (m, n) = (a.nodes[i as usize], b.nodes[j as usize]);
     match (m.is_leaf(), n.is_leaf()) {
         (true, true) => {
+            // Only slots that meet the other leaf as a whole can meet any of it.
+            let near = &a.bounds[i as usize];
+            let mut others = [0; LEAF];
+            let mut count = 0;
+            for t in n.range() {
+                others[count] = t as u32;
+                count += usize::from(b.slots[t].meets(near));
+            }
             let bound = &b.bounds[j as usize];
-            let others = &b.slots[n.range()];
-            for (s, slot) in a.slots[m.range()].iter().enumerate() {
-                if slot.meets(bound) {
-                    for (t, other) in others.iter().enumerate() {
-                        if slot.meets(other) {
-                            found(m.link + s as u32, n.link + t as u32);
-                        }
+            for s in m.range().filter(|&s| count > 0 && a.slots[s].meets(bound)) {
+                for &t in &others[..count] {
+                    if a.slots[s].meets(&b.slots[t as usize]) {
+                        found(s as u32, t);
                     }
                 }
             }

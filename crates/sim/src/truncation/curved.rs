@@ -89,13 +89,9 @@ impl PointWay {
     /// The coordinate along `n` as a function of the time.
     #[inline]
     pub fn along(&self, n: Vec3) -> Wave {
-        Wave {
-            a: n.dot(self.fixed),
-            b: n.dot(self.shift),
-            c: n.dot(self.across),
-            d: n.dot(self.ahead),
-            angle: self.angle,
-        }
+        let (c, d) = (n.dot(self.across), n.dot(self.ahead));
+        let swing = if self.angle == 0.0 { 0.0 } else { c.hypot(d) };
+        Wave { a: n.dot(self.fixed), b: n.dot(self.shift), c, d, angle: self.angle, swing }
     }
 
     /// Displacement at time `t` [m].
@@ -114,6 +110,8 @@ pub struct Wave {
     c: f64,
     d: f64,
     angle: f64,
+    /// Its amplitude √(c² + d²), if it turns.
+    swing: f64,
 }
 
 impl Wave {
@@ -124,24 +122,27 @@ impl Wave {
         self.a + self.b * t + self.c * cos + self.d * sin
     }
 
-    /// Its derivative.
+    /// Its value and its derivative.
     #[inline]
-    fn slope(&self, t: f64) -> f64 {
+    fn sample(&self, t: f64) -> [f64; 2] {
         let (sin, cos) = (t * self.angle).sin_cos();
-        self.b + self.angle * (self.d * cos - self.c * sin)
+        [
+            self.a + self.b * t + self.c * cos + self.d * sin,
+            self.b + self.angle * (self.d * cos - self.c * sin),
+        ]
     }
 
-    /// True if it surely falls all the way from `low` on, for a width `w`: what withdraws needs no bound on its rise.
+    /// True if it surely falls for a width `w` from where its derivative is `slope` on: what withdraws needs no bound on its
+    /// rise.
     #[inline]
-    fn falls(&self, low: f64, w: f64) -> bool {
-        self.slope(low) + self.c.hypot(self.d) * self.angle * self.angle * w <= 0.0
+    fn falls(&self, slope: f64, w: f64) -> bool {
+        slope + self.swing * self.angle * self.angle * w <= 0.0
     }
 
     /// How far it may rise above the larger of its ends within an interval of width `w`.
     #[inline]
     fn rise(&self, w: f64) -> f64 {
-        let swing = self.c.hypot(self.d);
-        swing * (0.125 * (self.angle * w).powi(2)).min(2.0)
+        self.swing * (0.125 * (self.angle * w).powi(2)).min(2.0)
     }
 
     /// Largest certified t ≤ `t_max` with s ≤ `limit` on all of [0, t]; s(0) counts as allowed.
@@ -151,25 +152,31 @@ impl Wave {
         if from.max(to) + self.rise(t_max) <= limit {
             return t_max;
         }
-        if self.angle == 0.0 || self.c.hypot(self.d) == 0.0 {
+        if self.swing == 0.0 {
             // Straight, and its end is beyond: to > limit ≥ from.
             return (t_max * (limit - from) / (to - from)).clamp(0.0, t_max);
         }
         certified(
             t_max,
-            |low, high| {
-                self.at(low).max(self.at(high)) + self.rise(high - low) <= limit
-                    || (self.at(low) <= limit && self.falls(low, high - low))
+            |t| self.sample(t),
+            |[low, slope], [high, _], w| {
+                low.max(high) + self.rise(w) <= limit || (low <= limit && self.falls(slope, w))
             },
-            |t| self.at(t) <= limit,
+            |[s, _]| s <= limit,
         )
     }
 }
 
-/// Largest certified prefix of [0, `t_max`]: `holds` proves an interval, `allowed` asks one time.
-fn certified(t_max: f64, holds: impl Fn(f64, f64) -> bool, allowed: impl Fn(f64) -> bool) -> f64 {
+/// Largest certified prefix of [0, `t_max`]: `holds` proves an interval of some width from what is known at its two ends,
+/// `allowed` judges one time.
+fn certified<S: Copy>(
+    t_max: f64,
+    sample: impl Fn(f64) -> S,
+    holds: impl Fn(S, S, f64) -> bool,
+    allowed: impl Fn(S) -> bool,
+) -> f64 {
     // Intervals yet to prove, the earliest on top; each knows how often it was halved.
-    let mut open = vec![(0.0, t_max, 0)];
+    let mut open = vec![((0.0, sample(0.0)), (t_max, sample(t_max)), 0)];
     let mut reached = 0.0;
     let mut looks = 0;
     while let Some((low, high, halvings)) = open.pop() {
@@ -177,15 +184,16 @@ fn certified(t_max: f64, holds: impl Fn(f64, f64) -> bool, allowed: impl Fn(f64)
         if looks > INTERVALS {
             break;
         }
-        if holds(low, high) {
-            reached = high;
+        if holds(low.1, high.1, high.0 - low.0) {
+            reached = high.0;
             continue;
         }
         if halvings == HALVINGS {
             break;
         }
-        let middle = 0.5 * (low + high);
-        if allowed(middle) {
+        let middle = 0.5 * (low.0 + high.0);
+        let middle = (middle, sample(middle));
+        if allowed(middle.1) {
             open.push((middle, high, halvings + 1));
         } else {
             // The way ends before the middle: what lies behind it needs no proof.
@@ -203,8 +211,9 @@ pub fn prefix_in_ball(way: &PointWay, radius: f64, t_max: f64) -> f64 {
     let rise = |w: f64| arm * (0.125 * (way.angle * w).powi(2)).min(2.0);
     certified(
         t_max,
-        |low, high| way.at(low).length().max(way.at(high).length()) + rise(high - low) <= radius,
-        |t| way.at(t).length() <= radius,
+        |t| way.at(t).length(),
+        |low, high, w| low.max(high) + rise(w) <= radius,
+        |d| d <= radius,
     )
 }
 
