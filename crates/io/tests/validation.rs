@@ -89,6 +89,48 @@ fn gears_turn_in_the_ratio_of_their_teeth() {
     holds("gears", &[]);
 }
 
+/// The experiment of [Lobovsky 2014].
+#[test]
+#[ignore = "half a minute: 14 000 particles"]
+fn a_breaking_dam_reaches_the_far_wall_when_measured() {
+    holds("validation/dam-break-wall", &[]);
+}
+
+#[test]
+#[ignore = "half a minute: a gate by Newton's method"]
+fn an_elastic_gate_opens_as_far_as_measured() {
+    holds("dam-break-gate", &[]);
+}
+
+#[test]
+#[ignore = "half a minute: two metres of water come to rest on a stiff plate"]
+fn a_plate_sinks_under_water_as_a_plate_does() {
+    holds("validation/hydrostatic-plate", &[]);
+}
+
+/// The level of the coarser water is not looked at: every step and every frame is judged.
+#[test]
+fn nothing_goes_through_a_cup_that_is_jerked_away_in_steps_of_four_spacings() {
+    run("cup", &["solver.courant=4", "fluid.0.spacing=0.02"]);
+}
+
+/// The similarity solution of [Huppert 1982].
+#[test]
+fn a_viscous_drop_spreads_as_a_thin_layer_does() {
+    holds("viscous-drop", &[]);
+}
+
+/// What the contact proxy is for [Xie 2023, Fig. 7]: in two phases without one the fluid knows nothing of the ground, and
+/// the drop ends as one layer of particles that slides on.
+#[test]
+fn a_viscous_drop_spreads_with_a_proxy_and_collapses_without() {
+    let newton = |splitting| run("viscous-drop", &["solver.method=newton", splitting]);
+    let missed = newton("solver.splitting=proxy");
+    assert!(missed.is_empty(), "{missed:?}");
+    let missed = newton("solver.splitting=baseline").join("; ");
+    assert!(missed.contains("front_x") && missed.contains("center_z"), "{missed}");
+}
+
 /// An open defect: a settled heap of particles packs closer than the lattice it starts as; the level is 1.3 % low.
 #[test]
 #[should_panic(expected = "level of")]

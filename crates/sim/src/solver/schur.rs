@@ -131,22 +131,14 @@ impl Schur {
     fn analyse(&mut self, a: &BlockMatrix, solids: usize) {
         let particles = a.len() - solids;
         let mut lists: Vec<Vec<(u32, u32)>> = vec![Vec::new(); particles];
-        let mut pairs = Vec::new();
         for j in 0..solids {
             for (k, &row) in a.column(j).iter().enumerate() {
-                match (row as usize).checked_sub(solids) {
-                    Some(p) => lists[p].push((j as u32, a.starts[j] + k as u32)),
-                    None => pairs.push((j as u32, row)),
+                if let Some(p) = (row as usize).checked_sub(solids) {
+                    lists[p].push((j as u32, a.starts[j] + k as u32));
                 }
             }
         }
-        for list in &lists {
-            for (i, x) in list.iter().enumerate() {
-                pairs.extend(list[..i].iter().map(|y| (y.0, x.0)));
-            }
-        }
-        // Particles on faces couple only what the faces couple already: mostly the pattern stays.
-        self.matrix.keep_or_set_pattern(solids, pairs);
+        let is_of_solids = self.set_pattern(a, solids, &lists);
         let slot = |row: u32, column: u32| {
             let found = self.matrix.slot(row, column);
             assert!(found.is_some(), "the pattern was made for this block");
@@ -155,7 +147,9 @@ impl Schur {
         self.kept.clear();
         for j in 0..solids {
             for (k, &row) in a.column(j).iter().enumerate().filter(|(_, r)| (**r as usize) < solids) {
-                self.kept.push((a.starts[j] + k as u32, slot(row, j as u32)));
+                // Without further blocks both have the same order.
+                let to = if is_of_solids { self.kept.len() as u32 } else { slot(row, j as u32) };
+                self.kept.push((a.starts[j] + k as u32, to));
             }
         }
         self.starts.clear();
@@ -172,6 +166,26 @@ impl Schur {
         }
         self.version = a.version;
         self.solids = solids;
+    }
+
+    /// Particles on faces couple only what the faces couple already: mostly the pattern of the solids stays what it is.
+    /// True if S has no block that `a` lacks.
+    fn set_pattern(&mut self, a: &BlockMatrix, solids: usize, lists: &[Vec<(u32, u32)>]) -> bool {
+        let couplings = |list: &[(u32, u32)]| {
+            let of = |(i, x): (usize, &(u32, u32))| list[..i].iter().map(|y| (y.0, x.0)).collect::<Vec<_>>();
+            list.iter().enumerate().flat_map(of).collect::<Vec<_>>()
+        };
+        let mut pairs: Vec<(u32, u32)> = lists.iter().flat_map(|l| couplings(l)).collect();
+        let of_solids = |j: usize| a.column(j).iter().copied().take_while(|r| (*r as usize) < solids);
+        let is_of_solids = pairs.iter().all(|&(column, row)| a.slot(row, column).is_some());
+        let is_kept = is_of_solids
+            && self.matrix.len() == solids
+            && (0..solids).all(|j| self.matrix.column(j).iter().copied().eq(of_solids(j)));
+        if !is_kept {
+            pairs.extend((0..solids).flat_map(|j| of_solids(j).map(move |row| (j as u32, row))));
+            self.matrix.keep_or_set_pattern(solids, pairs);
+        }
+        is_of_solids
     }
 }
 
