@@ -79,7 +79,8 @@ mod tests {
         let topology = Topology { particles: vec![2, 3, 4], objects: vec![object], ..Topology::default() };
         let x: Vec<Vec3> = (0..5).map(|k| Vec3::X * f64::from(k)).collect();
         let v: Vec<Vec3> = (0..5).map(|k| Vec3::Z * f64::from(4 - k)).collect();
-        let frame = Frame { time: 0.0, x, v, present: Some(vec![true, false, true]) };
+        let frame =
+            Frame { time: 0.0, x, v, present: Some(vec![true, false, true]), contact_force: Vec::new() };
         let fastest = fastest(&topology, std::slice::from_ref(&frame));
         assert_eq!(fastest, 2.0);
         let sets = balls(&topology, &frame, fastest);

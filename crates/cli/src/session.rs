@@ -182,6 +182,7 @@ impl Session {
             let last = self.scene.sim.step(h);
             self.tally.step(&last);
             self.add_phases(&last);
+            self.add_effort(&last);
             self.note_blocked(&last);
             let step = self.step_number();
             let frame_done = self.scene.pace.has_reached(&self.scene.sim, self.frame + 1);
@@ -266,6 +267,15 @@ impl Session {
         if step.fluid.is_some() || step.rods.is_some() {
             sum.referee += step.phases.referee;
         }
+    }
+
+    /// Adds what the step did, and who is late.
+    fn add_effort(&mut self, step: &StepReport) {
+        let sim = &self.scene.sim;
+        let budgeted = sim.settings().budget.is_some();
+        self.report.effort.get_or_insert_default().add(step, budgeted);
+        let lags = step.lags.iter().map(|l| (sim.objects()[l.object as usize].name.as_str(), l.lag));
+        self.report.add_lags(lags);
     }
 
     /// Counts particles that an emitter held back; says so the first time.

@@ -225,7 +225,7 @@ mod tests {
         };
         let v = x.iter().map(|p| 2.0 * *p).collect();
         let present = Some(vec![true, false, true]);
-        (topology, Frame { time: 0.5, x, v, present })
+        (topology, Frame { time: 0.5, x, v, present, contact_force: Vec::new() })
     }
 
     #[test]

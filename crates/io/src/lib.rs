@@ -3,6 +3,7 @@
 //! This crate knows how things are written down, not how a step is solved.
 
 pub mod checkpoint;
+pub mod effort;
 pub mod export;
 pub mod mesh;
 pub mod npz;

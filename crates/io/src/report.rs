@@ -2,6 +2,7 @@
 //!
 //! A number that was not measured is absent, never zero. Fields are only ever added.
 
+use crate::effort::Effort;
 use crate::whole_file::{FileError, read_whole, write_whole};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -40,6 +41,12 @@ pub struct Report {
     pub counts: Counts,
     /// What the referee saw.
     pub certificate: Certificate,
+    /// What is behind its prescribed motion; one entry an object whose motion moves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lags: Vec<Lag>,
+    /// What the steps did and gave up; absent before the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// Where the time went.
     pub phases_s: PhaseSeconds,
     /// Things that were degraded but went on.
@@ -47,6 +54,17 @@ pub struct Report {
     /// What the scene expects of its motion, and what came; absent when it expects nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Expectation>,
+}
+
+/// How far an object is behind its prescribed motion: a collider, or what is pinned of anything else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lag {
+    /// Name of the object.
+    pub object: String,
+    /// Largest distance of a point of it from its target, at the end of the last step [m].
+    pub last_m: f64,
+    /// The largest of any step [m].
+    pub max_m: f64,
 }
 
 /// Sizes of a scene.
@@ -215,6 +233,18 @@ impl Report {
         serde_json::from_slice(json).map_err(|e| e.to_string())
     }
 
+    /// Adds how far the objects of these names are behind at the end of a step [m].
+    pub fn add_lags<'a>(&mut self, lags: impl Iterator<Item = (&'a str, f64)>) {
+        for (object, lag) in lags {
+            // JSON holds no other numbers. The referee counts what is not finite.
+            let lag = if lag.is_finite() { lag } else { 0.0 };
+            match self.lags.iter_mut().find(|l| l.object == object) {
+                Some(known) => (known.last_m, known.max_m) = (lag, known.max_m.max(lag)),
+                None => self.lags.push(Lag { object: object.into(), last_m: lag, max_m: lag }),
+            }
+        }
+    }
+
     /// Adds a warning, or adds to the count of one with the same code and text.
     pub fn warn(&mut self, code: &str, count: u64, text: &str) {
         match self.warnings.iter_mut().find(|w| w.code == code && w.text == text) {
@@ -240,6 +270,16 @@ mod tests {
         report.certificate.min_gap_m = Some(0.1 + 0.2);
         report.wall_s = 1.0 / 3.0;
         assert_eq!(Report::parse(report.to_json().as_bytes()).unwrap(), report);
+    }
+
+    #[test]
+    fn each_object_that_lags_has_one_entry_with_its_last_and_its_largest_lag() {
+        let mut report = Report::default();
+        for (plate, drum) in [(0.1, 0.0), (0.3, 0.2), (0.2, f64::NAN)] {
+            report.add_lags([("plate", plate), ("drum", drum)].into_iter());
+        }
+        let found: Vec<_> = report.lags.iter().map(|l| (l.object.as_str(), l.last_m, l.max_m)).collect();
+        assert_eq!(found, [("plate", 0.2, 0.3), ("drum", 0.0, 0.2)]);
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub struct Frame {
     /// Which particles (p) are part of the fluid: false for those that an emitter has yet to release or a sink has
     /// swallowed. `None` where all always are.
     pub present: Option<Vec<bool>>,
+    /// Force of the other objects on each object (o) through contact [N]; empty where it was not measured.
+    pub contact_force: Vec<Vec3>,
 }
 
 impl Frame {
@@ -269,6 +271,11 @@ impl RunFolder {
             &[poses.len(), 7],
             &numbers,
         );
+        let forces = sim.contact_forces();
+        if !forces.is_empty() {
+            let numbers: Vec<f64> = forces.iter().flat_map(|f| f.to_array()).collect();
+            npz.f64("contact_force", &[forces.len(), 3], &numbers);
+        }
         if let Some(present) = present {
             npz.flags("present", present);
         }
@@ -315,7 +322,11 @@ impl RunFolder {
         let npz = Npz::read(&path)?;
         let time = npz.f64("time")?.first().copied().unwrap_or(0.0);
         let present = npz.names().any(|n| n == "present").then(|| npz.flags("present")).transpose()?;
-        Ok(Frame { time, x: npz.points("x")?, v: npz.points("v")?, present })
+        let contact_force = match npz.names().any(|n| n == "contact_force") {
+            true => npz.points("contact_force")?,
+            false => Vec::new(),
+        };
+        Ok(Frame { time, x: npz.points("x")?, v: npz.points("v")?, present, contact_force })
     }
 
     /// Numbers of the frames there are, ascending.

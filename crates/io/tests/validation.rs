@@ -56,11 +56,31 @@ fn a_block_slides_down_the_incline_as_coulomb_says() {
     holds("validation/incline-slide", &[]);
 }
 
-/// An open defect: regularised friction does not take away the speed a block gains while it settles; 24 mm in 2.5 s.
 #[test]
-#[should_panic(expected = "center_x of")]
-fn a_block_at_the_critical_slope_creeps() {
+fn a_block_at_the_critical_slope_stays() {
     holds("validation/incline-hold", &[]);
+}
+
+#[test]
+fn a_block_stops_where_its_energy_is_spent() {
+    holds("validation/stopping", &[]);
+}
+
+#[test]
+fn a_block_on_a_belt_sticks_and_swings_as_its_spring_says() {
+    holds("validation/stick-slip", &[]);
+}
+
+/// A fifth of its time; the rest is the scene's.
+#[test]
+fn a_stack_of_cubes_stands() {
+    holds("validation/cube-stack", &["duration=4"]);
+}
+
+/// A twentieth of its time.
+#[test]
+fn a_pinched_sheet_is_held() {
+    holds("validation/pinch-hold", &["duration=3"]);
 }
 
 #[test]

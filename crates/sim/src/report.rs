@@ -62,6 +62,15 @@ pub struct RodReport {
     pub path_checks: u64,
 }
 
+/// How far an object is behind its prescribed motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObjectLag {
+    /// Number of the object.
+    pub object: u32,
+    /// Largest distance of a prescribed point of it from its target [m].
+    pub lag: f64,
+}
+
 /// What one step did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
@@ -71,6 +80,8 @@ pub struct StepReport {
     pub h: f64,
     /// Descent sweeps.
     pub iterations: u32,
+    /// Sweeps that the budget of wall time left no time for.
+    pub sweeps_left: u32,
     /// Detections.
     pub detections: u32,
     /// Root mean square of the last sweep's displacement over h [m/s].
@@ -87,6 +98,8 @@ pub struct StepReport {
     pub truncated: u32,
     /// Largest distance of a prescribed point from its target at the end of the step [m].
     pub lag: f64,
+    /// The same of each object with a prescribed motion that moves, in the order of their first sets.
+    pub lags: Vec<ObjectLag>,
     /// Energies at the end of the step.
     pub energies: Energies,
     /// The fluid; `None` where there is none.
@@ -95,6 +108,9 @@ pub struct StepReport {
     pub rods: Option<RodReport>,
     /// Force of the fluid on each object over the step [N], pressure, drag and contact; empty without fluid.
     pub fluid_forces: Vec<Vec3>,
+    /// Force of the other objects on each object through contact at the end of the step [N], normal forces and friction,
+    /// particles left out. Of the method `vbd`; empty with another.
+    pub contact_forces: Vec<Vec3>,
     /// Where the time went.
     pub phases: Phases,
 }

@@ -57,6 +57,9 @@ pub struct SolverSettings {
     pub method: Method,
     /// Descent sweeps a step, or Newton iterations at most, ≥ 1. Default 20.
     pub iterations: u32,
+    /// Wall seconds that block descent may take a simulated second, > 0: sweeps end early where they are used up, after one
+    /// sweep at least. A run with a budget is not reproducible to the bit. `None`, the default, is without bounds.
+    pub budget: Option<f64>,
     /// Sweeps between two detections, ≥ 1. Default 5.
     pub detect_every: u32,
     /// The truncation. Default planar.
@@ -86,6 +89,7 @@ impl Default for SolverSettings {
             step: None,
             method: Method::Vbd,
             iterations: 20,
+            budget: None,
             detect_every: 5,
             truncation: Truncation::Planar,
             gap_split: GapSplit::WaterFilling,
@@ -109,7 +113,7 @@ pub struct ContactSettings {
     pub friction: f64,
     /// Contact stiffness k [N/m], > 0; `None` derives it from the masses and the step.
     pub stiffness: Option<f64>,
-    /// Speed ε_v [m/s], > 0, below which friction is regularised. Default 1 mm/s.
+    /// Speed ε_v [m/s], > 0, below which Newton regularises friction. Default 1 mm/s. Block descent sticks without.
     pub friction_speed: f64,
 }
 

@@ -64,6 +64,7 @@ pub struct Simulation {
     paths: Option<PathReferee>,
     untangle: Untangle,
     rod_paths: Option<(EdgePathReferee, PathReferee)>,
+    contact_forces: Vec<Vec3>,
 }
 
 impl Simulation {
@@ -76,6 +77,8 @@ impl Simulation {
         let particles: Vec<u32> = (g.first_particle() as u32..g.component.len() as u32).collect();
         let (crossings, _) = rayon::scope(|_| referee.crossings(&state.x));
         let untangle = Untangle::new(&system, &state.x, &crossings, &mut state.memory);
+        // What contacts remember comes last: its length varies.
+        system.memory = state.memory.len();
         let paths = (!particles.is_empty()).then(|| PathReferee::new(&g.surface.triangles, &particles));
         let rod_paths = system.rods.as_ref().map(|rods| {
             let points: Vec<u32> = rods.chains.iter().flat_map(|c| &c.points).copied().collect();
@@ -84,7 +87,18 @@ impl Simulation {
             (EdgePathReferee::new(edges, first), PathReferee::new(&g.surface.triangles, &points))
         });
         system.geometry.entangled = untangle.open(&state.memory);
-        Simulation { system, settings, safe, state, stepper, referee, paths, rod_paths, untangle }
+        Simulation {
+            system,
+            settings,
+            safe,
+            state,
+            stepper,
+            referee,
+            paths,
+            rod_paths,
+            untangle,
+            contact_forces: Vec::new(),
+        }
     }
 
     /// What is fixed during the run.
@@ -137,6 +151,12 @@ impl Simulation {
     /// Rest positions, where the run starts (n) [m].
     pub fn x_rest(&self) -> &[Vec3] {
         &self.system.x0
+    }
+
+    /// Force of the other objects on each object through contact at the end of the last step [N], as in its report; empty
+    /// before the first step, and with a method that does not tell.
+    pub fn contact_forces(&self) -> &[Vec3] {
+        &self.contact_forces
     }
 
     /// Positions, velocities, time.
@@ -206,17 +226,29 @@ impl Simulation {
     /// When the snapshot has another number of points or motions.
     pub fn restore(&mut self, snapshot: Snapshot) {
         assert_eq!(snapshot.x.len(), self.state.x.len(), "the snapshot belongs to another system");
-        assert_eq!(snapshot.memory.len(), self.state.memory.len(), "the snapshot belongs to another system");
+        assert!(snapshot.memory.len() >= self.system.memory, "the snapshot belongs to another system");
         self.safe = SafePositions::trusted(snapshot.x.clone());
         self.stepper = Stepper::new(&self.system, &self.settings, &self.safe);
         self.state = snapshot;
+        self.contact_forces.clear();
         self.system.geometry.entangled = self.untangle.open(&self.state.memory);
     }
 
     /// Advances by one step of size `h` [s], > 0.
     pub fn step(&mut self, h: f64) -> StepReport {
         assert!(h > 0.0 && h.is_finite(), "a step needs a positive length, got {h}");
-        let Simulation { system, safe, state, stepper, paths, rod_paths, referee, untangle, .. } = self;
+        let Simulation {
+            system,
+            safe,
+            state,
+            stepper,
+            paths,
+            rod_paths,
+            referee,
+            untangle,
+            contact_forces,
+            ..
+        } = self;
         // Inside the pool from the start, so that no small loop pays for entering it.
         rayon::scope(|_| {
             let tangled = !system.geometry.entangled.is_empty();
@@ -224,6 +256,7 @@ impl Simulation {
                 untangle.push(system, state, h);
             }
             let mut report = stepper.step(system, safe, state, h);
+            contact_forces.clone_from(&report.contact_forces);
             if tangled {
                 let (crossings, _) = referee.crossings(&state.x);
                 untangle.settle(system, state, &crossings);

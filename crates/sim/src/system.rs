@@ -47,7 +47,7 @@ pub struct System {
     pub rods: Option<Rods>,
     /// Gravity [m/s²].
     pub gravity: Vec3,
-    /// Friction regularisation speed ε_v [m/s].
+    /// Friction regularisation speed ε_v of Newton [m/s].
     pub friction_speed: f64,
     /// What closed membranes hold.
     pub chambers: Vec<Chamber>,
@@ -55,6 +55,8 @@ pub struct System {
     pub plastic: Plastic,
     /// Component of each point (n), where those that are tied together count as one.
     pub bonded: Vec<u32>,
+    /// Length of the part of a snapshot's memory that is always there; what contacts remember follows.
+    pub memory: usize,
     /// Initial positions (n) [m].
     pub x0: Vec<Vec3>,
 }

@@ -110,7 +110,8 @@ fn a_bag_full_of_liquid_keeps_its_volume_when_it_is_pressed() {
     scene.add_collider(named("ground"), shapes::plane([1.0, 1.0]), Motion::Static);
     let mut sim = scene.build().expect("a valid scene");
     let v0 = of(&sim, Measure::Volume);
-    run(&mut sim, 0.5);
+    // When it is flattest: it bounces.
+    run(&mut sim, 0.2);
     let height = of(&sim, Measure::Max(littoral_sim::measure::Axis::Z));
     let off = of(&sim, Measure::Volume) / v0 - 1.0;
     println!("height {height:.4} m, volume {off:.2e}, pressure {:.1} Pa", of(&sim, Measure::Pressure));

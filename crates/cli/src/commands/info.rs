@@ -48,6 +48,15 @@ pub fn summary(report: &Report) -> String {
         held += &format!(", {} leaked", count(leaked as usize, "particle"));
     }
     let mut lines = format!("{done}\n{held}");
+    if let Some(cut) = report.effort.as_ref().filter(|e| e.steps_cut_short.is_some_and(|n| n > 0)) {
+        lines += &format!(
+            "\nbudget: {} ended early after {:.1} sweeps in the mean, still moving at {:.2e} m/s, {:.0} % of the motion kept",
+            count(cut.steps_cut_short.unwrap_or(0) as usize, "step"),
+            cut.sweeps as f64 / cut.steps.max(1) as f64,
+            cut.residual_mean_m_per_s,
+            100.0 * cut.kept_motion_mean,
+        );
+    }
     for p in &c.pairs_off {
         let [a, b] = &p.objects;
         let both = if a == b { format!("\"{a}\" with itself") } else { format!("\"{a}\" with \"{b}\"") };
@@ -78,6 +87,10 @@ fn full(report: &Report) -> String {
     }
     if let Some(peak) = report.peak_rss_mb {
         out += &format!(", {peak:.0} MB at most");
+    }
+    for lag in report.lags.iter().filter(|l| l.max_m > 0.0) {
+        let (last, most) = (length(lag.last_m), length(lag.max_m));
+        out += &format!("\n\"{}\" is late by {last}, by {most} at most", lag.object);
     }
     out += &format!("\n{}", phases(&report.phases_s));
     for e in &report.expectations {

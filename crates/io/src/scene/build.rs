@@ -97,6 +97,7 @@ impl Build<'_> {
                 Method::Newton => settings::Method::Newton,
             },
             iterations: s.iterations,
+            budget: s.budget_ms.map(|ms| 1e-3 * ms * self.scene.fps),
             detect_every: s.detect_every,
             truncation: match s.truncation {
                 Truncation::Planar => settings::Truncation::Planar,

@@ -21,6 +21,11 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
         let message = "method \"newton\" is not available for scenes with rods";
         return check.fail("solver.method", message, Some("available with rods: \"vbd\""));
     }
+    if scene.solver.method == Method::Newton && scene.solver.budget_ms.is_some() {
+        let message = "budget_ms is of the method \"vbd\"";
+        let hint = "method \"newton\" runs to its tolerance: bound it by iterations";
+        return check.fail("solver.budget_ms", message, Some(hint));
+    }
     if scene.solver.method != Method::Newton
         && !matches!(scene.solver.splitting, Splitting::Proxy | Splitting::Baseline)
     {

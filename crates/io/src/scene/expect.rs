@@ -17,6 +17,8 @@ pub struct Seen {
     pub last: FluidReport,
     /// Force on each object in the last step [N]; empty before the first.
     pub forces: Vec<Vec3>,
+    /// Force of contacts on each object at the end of the last step [N]; empty before the first.
+    pub contact_forces: Vec<Vec3>,
     /// Leaked particles so far.
     pub leaked: u64,
     /// Times that rods passed through something so far.
@@ -30,6 +32,7 @@ impl Seen {
         self.leaked += u64::from(self.last.leaked);
         self.rods_passed += report.rods.map_or(0, |r| u64::from(r.passed));
         self.forces.clone_from(&report.fluid_forces);
+        self.contact_forces.clone_from(&report.contact_forces);
     }
 }
 
@@ -72,6 +75,16 @@ impl Expectation {
             let force = index.and_then(|i| seen.forces.get(i)).copied().unwrap_or(Vec3::ZERO);
             sign * force[axis]
         };
+        let contact_force = || {
+            let index = sim.objects().iter().position(|o| o.name == self.object);
+            // Before the first step nothing pushes; a method that does not tell its forces has none to measure.
+            let untold = if sim.state().step == 0 { Vec3::ZERO } else { Vec3::NAN };
+            index.and_then(|i| seen.contact_forces.get(i)).copied().unwrap_or(untold)
+        };
+        let contact_force_along = |axis: usize| {
+            let (axis, sign) = self.frame.axis(axis);
+            sign * contact_force()[axis]
+        };
         match self.measure {
             MeasureName::MinX => coordinate(0, Measure::Min, Measure::Max),
             MeasureName::MinY => coordinate(1, Measure::Min, Measure::Max),
@@ -106,6 +119,10 @@ impl Expectation {
             MeasureName::FluidForceX => force(0),
             MeasureName::FluidForceY => force(1),
             MeasureName::FluidForceZ => force(2),
+            MeasureName::ContactForce => contact_force().length(),
+            MeasureName::ContactForceX => contact_force_along(0),
+            MeasureName::ContactForceY => contact_force_along(1),
+            MeasureName::ContactForceZ => contact_force_along(2),
             MeasureName::VolumeError => wet(seen.last.volume_error),
             MeasureName::Length => length(Measure::Length),
             MeasureName::Sag => length(Measure::Sag),
@@ -182,6 +199,10 @@ impl MeasureName {
             MeasureName::FluidForceX => "fluid_force_x",
             MeasureName::FluidForceY => "fluid_force_y",
             MeasureName::FluidForceZ => "fluid_force_z",
+            MeasureName::ContactForce => "contact_force",
+            MeasureName::ContactForceX => "contact_force_x",
+            MeasureName::ContactForceY => "contact_force_y",
+            MeasureName::ContactForceZ => "contact_force_z",
             MeasureName::VolumeError => "volume_error",
             MeasureName::Length => "length",
             MeasureName::Sag => "sag",

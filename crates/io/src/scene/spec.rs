@@ -184,6 +184,12 @@ pub struct Solver {
     /// Descent sweeps a step, or Newton iterations at most.
     #[schemars(range(min = 1, max = 100000))]
     pub iterations: u32,
+    /// Wall time [ms] that the steps of a frame may take, of the method "vbd": sweeps end early where it is used up, after one
+    /// a step at least. The motion stays valid and becomes softer. Where sweeps end depends on the machine, so that a run with a
+    /// budget is not reproducible to the bit. Writing, judging and the fluid's linear solve are not cut. Default: no bounds.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_ms: Option<f64>,
     /// Sweeps between two detections of close pairs.
     #[schemars(range(min = 1, max = 100000))]
     pub detect_every: u32,
@@ -215,6 +221,7 @@ impl Default for Solver {
             truncation: Truncation::Planar,
             gap_split: GapSplit::WaterFilling,
             iterations: d.iterations,
+            budget_ms: None,
             detect_every: d.detect_every,
             relaxation: d.relaxation,
             chebyshev: d.chebyshev,
@@ -355,7 +362,7 @@ pub struct Contact {
     /// Contact stiffness [N/m]. Default: from the masses and the step.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub stiffness: Option<f64>,
-    /// Speed [m/s] below which friction is regularised. Default: 1 mm/s.
+    /// Speed [m/s] below which friction is regularised, of the method `newton`. Default: 1 mm/s.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub friction_speed: Option<f64>,
 }
@@ -676,6 +683,15 @@ pub enum MeasureName {
     FluidForceY,
     /// z of the force of the fluids on an object in the step [N].
     FluidForceZ,
+    /// Size of the force of contacts on an object at the end of the step [N]: of other solids and colliders, normal forces and
+    /// friction. With the method "vbd".
+    ContactForce,
+    /// x of that force [N].
+    ContactForceX,
+    /// y of that force [N].
+    ContactForceY,
+    /// z of that force [N].
+    ContactForceZ,
     /// Relative error of the volume of all fluids in the step [–], by the densities of the particles.
     VolumeError,
     /// Length of a rod along its segments [length].

@@ -4,6 +4,7 @@ use super::element::{Contact, NO_SLOT, Slip};
 use super::{ContactModel, law};
 use crate::liquid::PARTICLE_COLOR;
 use littoral_geom::math::{Mat3, Vec3};
+use rayon::prelude::*;
 
 /// The contacts between two detections.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,12 @@ impl Contacts {
     #[inline]
     pub fn touches(&self, v: u32) -> bool {
         self.offsets[v as usize] < self.offsets[v as usize + 1]
+    }
+
+    /// Number of contact elements of point `v`.
+    #[inline]
+    pub(super) fn count_of(&self, v: u32) -> usize {
+        (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
     }
 
     /// True when point `v` shares a contact element with a simulated point of a solid.
@@ -136,7 +143,7 @@ impl Contacts {
 
     /// Adds the force of particles on each object [N] at the positions `x` [m].
     pub fn add_particle_forces(&self, model: &ContactModel, x: &[Vec3], out: &mut [Vec3]) {
-        for contact in self.list.iter().filter(|c| c.particle < 4) {
+        for contact in self.list.iter().filter(|c| c.has_particle()) {
             let bridge = contact.bridge(x);
             if bridge.distance >= contact.radius {
                 continue;
@@ -147,6 +154,25 @@ impl Contacts {
             let away = bridge.weights[slot] * bridge.normal;
             let other = contact.points[if slot == 0 { 1 } else { 0 }];
             out[model.object_of(other) as usize] -= force * away;
+        }
+    }
+
+    /// Adds the force of contacts on each object [N] at the positions `x` [m], those with particles and those within one
+    /// object left out.
+    pub fn add_solid_forces(&self, model: &ContactModel, x: &[Vec3], slip: &Slip<'_>, out: &mut [Vec3]) {
+        let between = |contact: &Contact| {
+            let [a, b] = [0, contact.split()].map(|s| model.object_of(contact.points[s]) as usize);
+            if a == b || contact.has_particle() {
+                return None;
+            }
+            let response = contact.response(&contact.bridge(x), x, slip, NO_SLOT)?;
+            Some((a, b, response.gradient))
+        };
+        let forces: Vec<_> = self.list.par_iter().with_min_len(256).filter_map(between).collect();
+        // One after the other, so that the sum does not depend on the number of threads.
+        for (a, b, gradient) in forces {
+            out[a] -= gradient;
+            out[b] += gradient;
         }
     }
 

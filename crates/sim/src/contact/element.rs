@@ -13,6 +13,16 @@ pub(super) enum Kind {
     EdgeEdge,
 }
 
+/// The slot of the particle in a contact without one.
+pub(super) const NO_PARTICLE: u8 = 4;
+
+/// Share of the limit from which a contact slides: what is cut to it is off by a rounding.
+const SLIDING: f64 = 1.0 - 1e-9;
+
+/// Stiffness of a contact along itself, over that across it. On a slope of tan α = μ what falls on it goes μ times as far along it
+/// as into it: with 1 friction would reach its limit just then, and rounding would decide. Larger: slower convergence.
+const ALONG: f64 = 2.0;
+
 /// No slot of a contact: asked for what its solid side feels.
 pub const NO_SLOT: usize = 5;
 
@@ -22,8 +32,12 @@ pub struct Contact {
     pub(super) kind: Kind,
     /// Its points; unused slots repeat the first.
     pub(super) points: [u32; 4],
-    /// Contact radius of this pair [m].
+    /// Contact radius of this pair [m], the distance at which it begins in this step.
     pub(super) radius: f64,
+    /// The radius it grows to [m].
+    pub(super) goal: f64,
+    /// Share of its stiffness that it has kept since features chose it last [–], in (0, 1].
+    pub(super) share: f64,
     /// Stiffness k [N/m].
     pub(super) stiffness: f64,
     /// Friction coefficient μ [–].
@@ -32,6 +46,10 @@ pub struct Contact {
     pub(super) particle: u8,
     /// Inertia m/h² of that particle [N/m]; infinite without one.
     pub(super) give: f64,
+    /// Force that friction ended the last step with, as a gradient on the first side [N].
+    pub(super) grip: Vec3,
+    /// It slid at the end of the last step.
+    pub(super) slid: bool,
 }
 
 /// A contact at given positions: the bridge between the two sides.
@@ -46,6 +64,16 @@ pub struct Bridge {
 }
 
 impl Kind {
+    /// The kind with this number, the last one for any that is none.
+    pub(super) fn from_number(number: u8) -> Kind {
+        match number {
+            0 => Kind::PointPoint,
+            1 => Kind::PointEdge,
+            2 => Kind::PointFace,
+            _ => Kind::EdgeEdge,
+        }
+    }
+
     /// Number of points.
     #[inline]
     pub(super) fn used(self) -> usize {
@@ -80,23 +108,34 @@ pub struct Response {
 pub struct Slip<'a> {
     /// Positions at the start of the step (n) [m].
     pub x_n: &'a [Vec3],
-    /// Slip below which friction is regularised, ε_v h [m].
-    pub epsilon: f64,
-}
-
-impl Slip<'_> {
-    /// f₁(y)/y [1/m] of the regularised Coulomb law for a slip y [m]: f₁ = y/ε (2 − y/ε) below ε, 1 above.
-    #[inline]
-    fn softened(&self, y: f64) -> f64 {
-        if y < self.epsilon { (2.0 - y / self.epsilon) / self.epsilon } else { 1.0 / y }
-    }
 }
 
 impl Contact {
+    /// A contact that does nothing.
+    pub(super) const NONE: Contact = Contact {
+        kind: Kind::PointPoint,
+        points: [0; 4],
+        radius: 0.0,
+        goal: 0.0,
+        share: 1.0,
+        stiffness: 0.0,
+        friction: 0.0,
+        particle: NO_PARTICLE,
+        give: f64::INFINITY,
+        grip: Vec3::ZERO,
+        slid: false,
+    };
+
     /// Its points, those of the first side first.
     #[inline]
     pub fn points(&self) -> &[u32] {
         &self.points[..self.kind.used()]
+    }
+
+    /// True when one of its points is a particle of a fluid.
+    #[inline]
+    pub(super) fn has_particle(&self) -> bool {
+        self.particle != NO_PARTICLE
     }
 
     /// Number of points on the first side.
@@ -167,17 +206,47 @@ impl Contact {
         let nn = outer(n, n);
         let mut gradient = -force * n;
         let mut hessian = nn * curvature;
-        let pull = self.friction * force;
-        if pull > 0.0 {
-            let mut u = Vec3::ZERO;
-            for (&p, &w) in self.points().iter().zip(&bridge.weights) {
-                u += w * (x[p as usize] - slip.x_n[p as usize]);
-            }
-            u -= n.dot(u) * n;
-            let drag = pull * slip.softened(u.length());
-            gradient += drag * u;
-            hessian += (Mat3::IDENTITY - nn) * drag;
+        if self.friction > 0.0 {
+            let (pull, stiffness) = self.drag(bridge, force, curvature, x, slip);
+            gradient += pull;
+            hessian += stiffness;
         }
         Some(Response { force, gradient, hessian })
+    }
+
+    /// Force of friction as a gradient on the first side [N], and its stiffness [N/m]: T₀ + k u with the slip u of the step
+    /// across the normal, cut to μ times the normal `force`. k is twice the curvature of the normal law, so that a contact that
+    /// is about to slide has given way along itself by μ/2 times what it has given way across.
+    ///
+    /// Where it is cut, the stiffness is that of the secant, k μ f/|T|, which never overshoots a turn of the force but comes
+    /// slowly to where friction does not turn. So a contact that slid and slides on has none along its way, as its force has.
+    #[inline]
+    fn drag(&self, bridge: &Bridge, force: f64, curvature: f64, x: &[Vec3], slip: &Slip<'_>) -> (Vec3, Mat3) {
+        let stiffness = ALONG * curvature;
+        let mut u = Vec3::ZERO;
+        for (&p, &w) in self.points().iter().zip(&bridge.weights) {
+            u += w * (x[p as usize] - slip.x_n[p as usize]);
+        }
+        let mut pull = self.grip + stiffness * u;
+        pull -= bridge.normal.dot(pull) * bridge.normal;
+        let across = Mat3::IDENTITY - outer(bridge.normal, bridge.normal);
+        let (most, size) = (self.friction * force, pull.length());
+        if size <= most {
+            return (pull, across * stiffness);
+        }
+        let along = pull / size;
+        let slides_on = self.slid && self.grip.dot(along) > 0.0 && u.dot(along) > 0.0;
+        let free = if slides_on { across - outer(along, along) } else { across };
+        (along * most, free * (stiffness * most / size))
+    }
+
+    /// Force of friction at the positions `x` [m] as a gradient on the first side [N], and whether it slides.
+    pub(super) fn friction_force(&self, bridge: &Bridge, x: &[Vec3], slip: &Slip<'_>) -> (Vec3, bool) {
+        if bridge.distance >= self.radius || self.friction == 0.0 {
+            return (Vec3::ZERO, false);
+        }
+        let (force, curvature) = law::force_and_curvature(bridge.distance, self.stiffness, self.radius);
+        let pull = self.drag(bridge, force, self.yielding(curvature), x, slip).0;
+        (pull, pull.length() > SLIDING * self.friction * force)
     }
 }

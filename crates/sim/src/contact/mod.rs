@@ -11,12 +11,15 @@ mod element;
 pub mod lagged_friction;
 pub mod law;
 mod line;
+mod memory;
 mod serve;
 pub mod wall;
 
 pub use contacts::Contacts;
 use element::Kind;
 pub use element::{Bridge, Contact, NO_SLOT, Response, Slip};
+pub use memory::ContactMemory;
+use memory::Held;
 
 use crate::pairing::Pairing;
 use crate::safe::{Detection, Geometry, Plane};
@@ -103,7 +106,7 @@ const INERTIA: f64 = 4.0;
 /// ... and must not be much softer than what it pushes: k ≥ ELASTIC · (elastic stiffness of the point).
 const ELASTIC: f64 = 0.2;
 
-/// Contacts with moving colliders are stiffer by this factor, so that a pressing plate compresses the body, not the contact.
+/// Contacts with moving colliders are stiffer by this factor, and no load makes others stiffer than that, so that a pressing plate compresses the body, not the contact.
 /// With 10 a plate that squeezes foam to a tenth lags by half the way, with 50 and 100 it does not.
 const COLLIDER: f64 = 50.0;
 
@@ -343,13 +346,17 @@ impl ContactModel {
     }
 
     fn rest_distance(&self, kind: Kind, q: [u32; 4]) -> f64 {
-        let (radius, stiffness, friction) = (0.0, 0.0, 0.0);
-        let contact =
-            Contact { kind, points: q, radius, stiffness, friction, particle: 4, give: f64::INFINITY };
+        let contact = Contact { kind, points: q, ..Contact::NONE };
         contact.bridge(&self.rest).distance
     }
 
-    fn finish(&self, kind: Kind, q: [u32; 4], served: bool, gap: f64, h: f64) -> Option<Contact> {
+    /// The contact of a found pair, `None` if it is none. One that was there in the last step goes on from what it `held`.
+    fn finish(
+        &self,
+        (kind, q, served, gap): serve::Found,
+        h: f64,
+        held: impl Fn() -> Option<Held>,
+    ) -> Option<Contact> {
         let (used, split) = (kind.used(), kind.split());
         if let Some((slot, p)) = (0..used).find_map(|s| Some((s, self.particle_at(q[s])?))) {
             let ParticleContact { radius, share, stiffness } = &self.particles;
@@ -363,10 +370,11 @@ impl ContactModel {
                 kind,
                 points: q,
                 radius,
+                goal: radius,
                 stiffness,
-                friction: 0.0,
                 particle: slot as u8,
                 give,
+                ..Contact::NONE
             });
         }
         let (a, b) = (self.object[q[0] as usize], self.object[q[split] as usize]);
@@ -376,13 +384,14 @@ impl ContactModel {
         if !self.tied.is_empty() {
             radius = radius.min(self.tied_distance(&q[..split], &q[split..used]));
         }
-        if !served {
-            radius *= LAST_RESORT;
-            if gap > LAST_RESORT_REACH * radius {
-                return None;
-            }
+        let goal = if served { radius } else { LAST_RESORT * radius };
+        if goal <= 0.0 {
+            return None;
         }
-        if radius <= 0.0 {
+        let next = held().and_then(|held| held.next(served, goal, radius));
+        let Held { radius, share, stiffness: asked } = next.unwrap_or(Held::fresh(goal));
+        // What no feature serves any more lets go by and by; what none served is kept for its last resort.
+        if !served && gap > LAST_RESORT_REACH * goal && (next.is_none() || gap >= radius) {
             return None;
         }
         let strongest = |f: &[f64]| q[..used].iter().map(|&v| f[v as usize]).fold(0.0_f64, f64::max);
@@ -398,20 +407,23 @@ impl ContactModel {
             1.0
         };
         let stiffness = self.stiffness.unwrap_or_else(|| {
-            scale * (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic))
+            let least = (INERTIA * strongest(&self.mass) / (h * h)).max(ELASTIC * strongest(&self.elastic));
+            asked.clamp(scale * least, COLLIDER * least)
         });
+        let stiffness = share * stiffness;
         let friction = self.friction_between(a, b);
-        let give = f64::INFINITY;
-        Some(Contact { kind, points: q, radius, stiffness, friction, particle: 4, give })
+        Some(Contact { kind, points: q, radius, goal, share, stiffness, friction, ..Contact::NONE })
     }
 
-    /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s].
+    /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s], with what they held at the end
+    /// of the last one.
     pub fn activate(
         &self,
         geometry: &Geometry,
         detection: &Detection,
         x: &[Vec3],
         h: f64,
+        memory: &ContactMemory,
         out: &mut Contacts,
     ) {
         let mut found: Vec<(Kind, [u32; 4], bool, f64)> = detection
@@ -434,8 +446,9 @@ impl ContactModel {
             found
                 .par_iter()
                 .with_min_len(512)
-                .filter_map(|&(kind, q, served, gap)| self.finish(kind, q, served, gap, h)),
+                .filter_map(|found| self.finish(*found, h, || memory.held(found.0, found.1))),
         );
         out.index(self.mass.len());
+        memory.give(self, x, out);
     }
 }

@@ -141,6 +141,12 @@ fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
     if s.iterations == 0 || s.detect_every == 0 {
         return wrong("solver.iterations", "iterations and detect_every must be at least 1".into());
     }
+    if s.budget.is_some_and(|b| !(b > 0.0 && b.is_finite())) {
+        return wrong("solver.budget_ms", format!("must be a positive time, found {:?}", s.budget));
+    }
+    if s.budget.is_some() && s.method == Method::Newton {
+        return wrong("solver.budget_ms", "is of method \"vbd\": Newton runs to its tolerance".into());
+    }
     if !(s.relaxation > 0.0 && s.relaxation < 1.0) {
         return wrong("solver.relaxation", format!("must lie between 0 and 1, found {}", s.relaxation));
     }
@@ -564,6 +570,7 @@ impl Assembly {
         }
         plastic.memory = memory.len();
         plastic.start(&elastic, &mut memory);
+        let memory_length = memory.len();
         let state = Snapshot {
             time: 0.0,
             step: 0,
@@ -594,6 +601,7 @@ impl Assembly {
             rods,
             gravity,
             friction_speed: contact.friction_speed,
+            memory: memory_length,
             x0: self.x,
         };
         Simulation::new(system, solver.clone(), state)

@@ -270,7 +270,7 @@ fn values(system: &System, objective: &Objective<'_>, x: &[Vec3], held: &[bool],
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::{Contacts, Slip};
+    use crate::contact::{ContactMemory, Contacts, Slip};
     use crate::motion::Motion;
     use crate::safe::{Detection, SafePositions};
     use crate::scene::{ClothMaterial, Pin, Placement, SceneBuilder};
@@ -367,11 +367,18 @@ mod tests {
         let y: Vec<Vec3> = x.iter().map(|p| *p + h * h * Vec3::new(9.81, 0.0, 0.0)).collect();
         let mut contacts = Contacts::default();
         let detection = Detection::unlimited(&SafePositions::trusted(x.clone()));
-        system.contact.activate(&system.geometry, &detection, &x, h, &mut contacts);
+        system.contact.activate(
+            &system.geometry,
+            &detection,
+            &x,
+            h,
+            &ContactMemory::default(),
+            &mut contacts,
+        );
         let objective = Objective {
             elastic: &system.elastic,
             contacts: &contacts,
-            slip: Slip { x_n: &x, epsilon: 1e-5 },
+            slip: Slip { x_n: &x },
             color_of: &system.color_of,
             mass: &system.mass,
             y: &y,

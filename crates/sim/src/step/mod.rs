@@ -1,6 +1,7 @@
 //! Steps: one file per algorithm.
 
 mod bodies;
+mod budget;
 mod exact_proxy;
 mod fluid_phase;
 mod joint_fluid;

@@ -9,7 +9,7 @@
 
 use super::fluid_phase::{FluidPhase, Proxy, Start};
 use super::newton_phase::Phase;
-use super::prescribed::ask_prescribed;
+use super::prescribed::{ask_prescribed, note_lags};
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::lagged_friction::LaggedFriction;
 use crate::kinematic::Progress;
@@ -305,12 +305,7 @@ impl NewtonIpc {
         state.x.extend(x.as_slice());
         state.time = phase.time + h;
         state.step += 1;
-        for set in system.prescribed.iter().filter(|s| s.acts(phase.time)) {
-            let lag = set.lag(&state.x, state.time);
-            report.lag = report.lag.max(lag);
-            let most = &mut state.lag_max[set.object as usize];
-            *most = most.max(lag);
-        }
+        note_lags(system, state, phase.time, report);
         report.energies.elastic = system.elastic.value(&state.x);
         system.plastic.flow(&system.elastic, &state.x, &mut state.memory);
         for (v, &m) in system.mass.iter().enumerate().filter(|(v, _)| self.is_present(system, *v)) {

@@ -2,6 +2,7 @@
 
 use crate::kinematic::{MEMORY, Progress};
 use crate::model::Snapshot;
+use crate::report::{ObjectLag, StepReport};
 use crate::safe::{Detection, Displacement};
 use crate::system::System;
 use littoral_geom::math::Vec3;
@@ -47,5 +48,22 @@ pub(super) fn advance_prescribed(
         let came = longest(&|v| dx.accepted()[v] + detection.frame[v]);
         let kept = if asked > 0.0 { (came / asked).min(1.0) } else { 1.0 };
         Progress::read(memory).towards(aim, kept).write(memory);
+    }
+}
+
+/// Notes how far what is prescribed is behind its motion at the end of a step that began at `time` [s].
+pub(super) fn note_lags(system: &System, state: &mut Snapshot, time: f64, report: &mut StepReport) {
+    for set in system.prescribed.iter().filter(|s| s.acts(time)) {
+        let lag = set.lag(&state.x, state.time);
+        report.lag = report.lag.max(lag);
+        let most = &mut state.lag_max[set.object as usize];
+        *most = most.max(lag);
+        if set.top_speed == 0.0 {
+            continue;
+        }
+        match report.lags.iter_mut().find(|l| l.object == set.object) {
+            Some(known) => known.lag = known.lag.max(lag),
+            None => report.lags.push(ObjectLag { object: set.object, lag }),
+        }
     }
 }

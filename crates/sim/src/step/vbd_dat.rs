@@ -5,11 +5,14 @@
 //! are truncated (the plane of a pair may be anywhere between what its sides have used; see `truncation`). What is
 //! minimised, and why the guess and the rigid motions help: `docs/derivations/step.md`.
 
+mod wholes;
+
 use super::bodies::BodyPhase;
+use super::budget::Budget;
 use super::fluid_phase::{FluidPhase, Start};
-use super::prescribed::{advance_prescribed, ask_prescribed};
+use super::prescribed::{advance_prescribed, ask_prescribed, note_lags};
 use super::temper::temper;
-use crate::contact::{Contacts, Slip};
+use crate::contact::{ContactMemory, Contacts, Slip};
 use crate::kinematic::{MEMORY, Progress};
 use crate::model::Snapshot;
 use crate::report::StepReport;
@@ -67,10 +70,12 @@ const TASK: usize = 64;
 #[derive(Debug)]
 pub struct VbdDat {
     settings: SolverSettings,
+    budget: Budget,
     truncator: Truncator,
     detector: Detector,
     detection: Detection,
     contacts: Contacts,
+    memory: ContactMemory,
     dx: Displacement,
     rigid: RigidCorrection,
     coarse: CoarseCorrection,
@@ -96,6 +101,8 @@ struct Work {
     next_move: Vec<f64>,
     /// Length of what each point was last asked to move with its whole component, where budgets cut that [m].
     whole_move: Vec<f64>,
+    /// The longest way that the last rigid motion asked of a point [m].
+    rigid_move: f64,
     /// Position of the frame: safe position plus frame translation [m].
     base: Vec<Vec3>,
     /// Current positions: base plus accepted displacement [m].
@@ -132,10 +139,12 @@ impl VbdDat {
     /// A stepper for one system.
     pub fn new(system: &System, settings: SolverSettings, x: &SafePositions) -> Self {
         VbdDat {
+            budget: Budget::new(settings.budget),
             truncator: Truncator::new(&settings),
             detector: Detector::new(&system.geometry),
             detection: Detection::unlimited(x),
             contacts: Contacts::default(),
+            memory: ContactMemory::default(),
             dx: Displacement::zero(x),
             rigid: RigidCorrection::default(),
             coarse: if settings.coarse { CoarseCorrection::new(system) } else { CoarseCorrection::default() },
@@ -160,6 +169,7 @@ impl VbdDat {
         let mut report = StepReport { h, time: state.time + h, kept_motion: 1.0, ..StepReport::default() };
         let mut cuts = Cut::default();
         let time = state.time;
+        self.budget.begin(h);
         system.lag(state, h);
         let system = &*system;
         let epoch = x.epoch();
@@ -167,6 +177,7 @@ impl VbdDat {
         if x.epoch() != epoch {
             self.dx = Displacement::zero(x);
         }
+        self.memory.read(&state.memory[system.memory..], &state.x, &state.v, h);
         self.trail.clear();
         if let Some(rods) = &system.rods {
             self.rods.begin(rods, state, h);
@@ -182,6 +193,10 @@ impl VbdDat {
         let points = system.colors.iter().map(Vec::len).sum::<usize>() + self.bodies.points.len();
         for sweep in 0..self.settings.iterations {
             if points == 0 && self.work.wet.is_empty() && self.work.held_points.is_empty() {
+                break;
+            }
+            if !self.budget.allows(sweep) {
+                report.sweeps_left = self.settings.iterations - sweep;
                 break;
             }
             let patience = (BOUNDED * (points + self.work.wet.len()) as f64) as u32;
@@ -204,6 +219,7 @@ impl VbdDat {
             cuts = cuts.plus(last);
             report.iterations += 1;
         }
+        cuts = cuts.plus(self.balance(system, x, state, h, &mut report));
         // What was in the way of a collider may have moved on: with few sweeps this is its only other chance.
         if self.lagging(system, state) {
             cuts = cuts.plus(self.redetect(system, x, state, h, &mut report));
@@ -217,6 +233,7 @@ impl VbdDat {
             let forces = &mut report.fluid_forces;
             self.contacts.add_particle_forces(&system.contact, &self.work.current, forces);
         }
+        self.remember(system, state, &mut report);
         let moves: f64 =
             system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let moves = (self.bodies.points.iter())
@@ -228,6 +245,7 @@ impl VbdDat {
         if cuts.wanted > 0.0 {
             report.kept_motion = (cuts.kept / cuts.wanted).min(1.0);
         }
+        self.budget.end(h);
         let p = &mut report.phases;
         p.solve = (start.elapsed().as_secs_f64() - p.detect - p.forces - p.truncate - p.fluid).max(0.0);
         report
@@ -442,7 +460,14 @@ impl VbdDat {
         };
         self.detector.detect(&system.geometry, x, &prediction, &mut self.detection);
         self.bodies.enter_frames(system, &self.detection);
-        system.contact.activate(&system.geometry, &self.detection, x.as_slice(), h, &mut self.contacts);
+        system.contact.activate(
+            &system.geometry,
+            &self.detection,
+            x.as_slice(),
+            h,
+            &self.memory,
+            &mut self.contacts,
+        );
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
         self.place_all();
@@ -509,31 +534,7 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let mut total = Cut::default();
-        if self.settings.rigid_correction && !self.rigid.points.is_empty() {
-            let start = Instant::now();
-            let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
-            self.rigid.propose(system, &objective, &self.work.current, self.dx.edit());
-            let request = Request {
-                moved: &self.rigid.points,
-                groups: &system.geometry.component,
-                group_count: system.geometry.prescribed.len(),
-                ..Request::default()
-            };
-            for &v in &self.rigid.points {
-                let i = v as usize;
-                self.work.whole_move[i] = self.dx.proposed()[i].distance(self.dx.accepted()[i]);
-            }
-            let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-            total = total.plus(cut);
-            if cut.bounded == 0 {
-                self.work.whole_move.fill(0.0);
-            }
-            for &v in &self.rigid.points {
-                let i = v as usize;
-                self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
-            }
-            report.phases.forces += start.elapsed().as_secs_f64();
-        }
+        total = total.plus(self.correct_rigid(system, x, state, h, report));
         if !self.bodies.is_empty() {
             total = total.plus(self.descend_bodies(system, x, state, h, report));
         }
@@ -764,14 +765,7 @@ impl VbdDat {
         state.x.extend(x.as_slice());
         state.time = time + h;
         state.step += 1;
-        for set in &system.prescribed {
-            if set.acts(time) {
-                let lag = set.lag(&state.x, state.time);
-                report.lag = report.lag.max(lag);
-                let most = &mut state.lag_max[set.object as usize];
-                *most = most.max(lag);
-            }
-        }
+        note_lags(system, state, time, report);
         report.energies.elastic = system.elastic.value(&state.x);
         for chamber in &system.chambers {
             report.energies.elastic += chamber.law(chamber.volume(&state.x)).energy;
@@ -806,7 +800,7 @@ fn objective<'a>(
     Objective {
         elastic: &system.elastic,
         contacts,
-        slip: Slip { x_n, epsilon: system.friction_speed * h },
+        slip: Slip { x_n },
         color_of: &system.color_of,
         mass: &system.mass,
         y,
