@@ -67,12 +67,20 @@ pub struct RigidCorrection {
 }
 
 impl RigidCorrection {
-    /// Lists the points of the components that may move as a whole: simulated, none of their points held.
+    /// Lists the points of the components that may move as a whole: simulated, none of their points held, and no rods.
+    ///
+    /// Rods are solved whole anyway, and to turn one about its own axis is to turn almost nothing: tangents would
+    /// enlarge what little there is with every such step.
     pub fn begin(&mut self, system: &System, held: &[bool]) {
         let component = &system.geometry.component;
         let mut free: Vec<bool> = system.geometry.prescribed.iter().map(|p| !p).collect();
         for (v, &c) in component.iter().enumerate() {
             free[c as usize] &= !held[v] && system.mass[v] > 0.0;
+        }
+        let geometry = &system.geometry;
+        let segments = &geometry.surface.edges[geometry.surface.edges.len() - geometry.lines..];
+        for end in segments.iter().flatten() {
+            free[component[*end as usize] as usize] = false;
         }
         self.points.clear();
         self.points.extend((0..component.len() as u32).filter(|&v| free[component[v as usize] as usize]));
