@@ -15,6 +15,9 @@
 //! stiffness grows by a little each step, until the contact gives way by no more than a part of its radius. Where the load
 //! goes, it falls back more slowly.
 //!
+//! Reach and stiffness do not change where one side is a rigid body. Its faces meet flat, and which of their features
+//! serve is chosen so that each place is served once: what went on beside that choice would shake what stands.
+//!
 //! A contact is known by its features. When a point comes to a neighbouring feature its contact gets another
 //! name: what no contact of this name holds any more is handed to the nearest one between the same two objects that
 //! shares a point with it.
@@ -146,7 +149,7 @@ impl ContactMemory {
                 continue;
             }
             let distance = c.bridge(x).distance;
-            if distance < c.radius {
+            if distance < c.radius && !model.meets_body(c.points()) {
                 c.radius = c.bridge(&self.before).distance.max(distance).min(c.radius);
                 newborn.push(number as u32);
             }

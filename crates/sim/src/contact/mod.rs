@@ -388,7 +388,8 @@ impl ContactModel {
         if goal <= 0.0 {
             return None;
         }
-        let next = held().and_then(|held| held.next(served, goal, radius));
+        let next = (!self.meets_body(&q[..used])).then(&held).flatten();
+        let next = next.and_then(|held| held.next(served, goal, radius));
         let Held { radius, share, stiffness: asked } = next.unwrap_or(Held::fresh(goal));
         // What no feature serves any more lets go by and by; what none served is kept for its last resort.
         if !served && gap > LAST_RESORT_REACH * goal && (next.is_none() || gap >= radius) {
