@@ -140,9 +140,8 @@ fn a_rigid_block_slides_as_far_over_many_triangles() {
     assert!((way / 0.274 - 1.0).abs() < 0.05, "{way} m over a grid");
 }
 
-/// An open defect: it loses its speed where one of its corners passes from a triangle to the next.
+/// Its corners pass from triangle to triangle on the way.
 #[test]
-#[should_panic(expected = "m of 0.1678")]
 fn a_rigid_block_stops_where_its_energy_is_spent() {
     let mut scene = scene(0.3, 20);
     let mut block = shapes::cuboid([0.1, 0.1, 0.05], [1; 3]);
