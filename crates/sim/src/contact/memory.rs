@@ -87,7 +87,7 @@ pub struct ContactMemory {
 }
 
 impl ContactMemory {
-    /// Reads what [`ContactMemory::write`] wrote. The step begins at `x` with the velocities `v`, after a step of size `h` [s].
+    /// Reads what [`ContactMemory::write`] wrote. The step begins at `x` with the velocities `v` and has the size `h` [s].
     pub fn read(&mut self, memory: &[f64], x: &[Vec3], v: &[Vec3], h: f64) {
         self.list.clear();
         self.list.extend(memory.chunks_exact(NUMBERS).map(|m| Remembered {

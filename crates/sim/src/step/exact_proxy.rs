@@ -9,7 +9,7 @@ use crate::contact::barrier_set::Touch;
 use crate::fluid::{NO_NODE, Stencil};
 use crate::potential::Potential;
 use crate::solver::sparse::Unknowns;
-use littoral_geom::math::{Vec3, outer};
+use littoral_geom::math::{Mat3, Vec3, outer};
 
 /// `factor` times the exact Hessian of a particle's barrier at `x` [m], less that of its link; `first` is the first
 /// particle, `motion` says how far corners go that are no unknowns [m].
@@ -34,7 +34,7 @@ pub(super) fn stencil_of(
         hessian: std::array::from_fn(|i| {
             std::array::from_fn(|j| {
                 let of_link = along * (closest.weights[i] * closest.weights[j]);
-                if i < used && j < used { (exact[i][j] - of_link) * factor } else { of_link * 0.0 }
+                if i < used && j < used { (exact[i][j] - of_link) * factor } else { Mat3::ZERO }
             })
         }),
     };
