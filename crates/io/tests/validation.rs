@@ -104,6 +104,12 @@ fn a_viscous_blob_slides_down_a_slippery_plate_as_a_block_does() {
     holds("validation/viscous-slide", &[]);
 }
 
+/// Three of its twenty seconds: what meets flat comes to rest, and stays where it was built.
+#[test]
+fn an_arch_of_stones_comes_to_rest() {
+    holds("arch", &["duration=3"]);
+}
+
 #[test]
 fn gears_turn_in_the_ratio_of_their_teeth() {
     holds("gears", &[]);

@@ -1,13 +1,13 @@
 //! Fluid and solids by Newton's method, with every splitting: no leaks, no crossings, momentum, the same bits.
 
-use littoral_geom::math::{Mat3, Vec3};
-use littoral_geom::mesh::TriMesh;
+mod common;
+
+use common::{block, liquid, named, tank};
+use littoral_geom::math::Vec3;
 use littoral_geom::shapes;
 use littoral_sim::motion::Motion;
 use littoral_sim::report::StepReport;
-use littoral_sim::scene::{
-    ClothMaterial, Liquid, LiquidMaterial, Pin, Placement, SceneBuilder, SoftMaterial,
-};
+use littoral_sim::scene::{ClothMaterial, Pin, SceneBuilder, SoftMaterial};
 use littoral_sim::settings::{
     ContactSettings, FluidSettings, LinearSolver, Method, SolverSettings, Splitting, Truncation,
 };
@@ -16,36 +16,9 @@ use littoral_sim::simulation::Simulation;
 const ALL: [Splitting; 4] =
     [Splitting::Proxy, Splitting::ProxyThreePhase, Splitting::Baseline, Splitting::Joint];
 
-fn named(name: &str) -> Placement {
-    Placement { name: name.into(), ..Placement::default() }
-}
-
 /// A cubic lattice of `count` cells of edge `dx` from `corner`.
 fn lattice(count: [usize; 3], dx: f64, corner: Vec3) -> Vec<Vec3> {
-    let [nx, ny, nz] = count;
-    let cell = |i: usize| Vec3::new((i % nx) as f64, (i / nx % ny) as f64, (i / nx / ny) as f64);
-    (0..nx * ny * nz).map(|i| corner + dx * (cell(i) + 0.5)).collect()
-}
-
-/// An open box of single sheets from the origin.
-fn tank(size: [f64; 3]) -> TriMesh {
-    let mut mesh = shapes::cuboid(size, [1, 1, 1]);
-    mesh.vertices.iter_mut().for_each(|p| *p += 0.5 * Vec3::from_array(size));
-    let z = |v: u32| mesh.vertices[v as usize].z;
-    let is_lid = |t: &[u32; 3]| t.iter().all(|&v| (z(v) - size[2]).abs() < 1e-9);
-    let triangles = mesh.triangles.iter().filter(|t| !is_lid(t)).copied().collect();
-    TriMesh { triangles, vertices: mesh.vertices.clone() }
-}
-
-fn liquid(spacing: f64, particles: Vec<Vec3>) -> Liquid {
-    Liquid {
-        placement: named("water"),
-        spacing,
-        particles,
-        gradient: Mat3::ZERO,
-        emitters: Vec::new(),
-        material: LiquidMaterial::default(),
-    }
+    block(count, dx).into_iter().map(|p| corner + p).collect()
 }
 
 fn scene(splitting: Splitting, solver: SolverSettings) -> SceneBuilder {
@@ -59,7 +32,7 @@ fn scene(splitting: Splitting, solver: SolverSettings) -> SceneBuilder {
 fn everything(splitting: Splitting, solver: SolverSettings) -> Simulation {
     let mut s = scene(splitting, solver);
     let dx = 0.03;
-    s.add_collider(named("tank"), tank([0.4, 0.3, 0.5]), Motion::Static);
+    s.add_collider(named("tank"), tank([0.4, 0.3, 0.5], true), Motion::Static);
     let mut sheet = shapes::grid([0.24, 0.24], [6, 6]);
     sheet.vertices.iter_mut().for_each(|p| *p += Vec3::new(0.2, 0.15, 0.17));
     let mut place = named("sheet");

@@ -1,65 +1,20 @@
 //! Water with solids: weights, levels, leaks, and the same bits whatever the threads.
 
-use littoral_geom::math::{Aabb, Mat3, Vec3};
-use littoral_geom::mesh::{TriMesh, enclosed_volume, triangle_area};
+mod common;
+#[path = "common/steps.rs"]
+mod steps;
+
+use common::{block, liquid, named, tank};
+use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::mesh::{enclosed_volume, triangle_area};
 use littoral_geom::shapes;
 use littoral_sim::motion::Motion;
-use littoral_sim::report::StepReport;
-use littoral_sim::scene::{
-    ClothMaterial, Emitter, Liquid, LiquidMaterial, Pin, Placement, RigidMaterial, SceneBuilder, SoftMaterial,
-};
-use littoral_sim::settings::{ContactSettings, SolverSettings, Truncation};
+use littoral_sim::scene::{ClothMaterial, Emitter, Liquid, Pin, Placement, RigidMaterial, SoftMaterial};
+use littoral_sim::settings::Truncation;
 use littoral_sim::simulation::Simulation;
+use steps::{advance, scene};
 
 const G: f64 = 9.81;
-
-fn named(name: &str) -> Placement {
-    Placement { name: name.into(), ..Placement::default() }
-}
-
-/// A cubic lattice of `count` cells of edge `dx` from the origin.
-fn block(count: [usize; 3], dx: f64) -> Vec<Vec3> {
-    let [nx, ny, nz] = count;
-    let cell = |i: usize| Vec3::new((i % nx) as f64, (i / nx % ny) as f64, (i / nx / ny) as f64);
-    (0..nx * ny * nz).map(|i| dx * (cell(i) + 0.5)).collect()
-}
-
-/// An open box of single sheets from the origin; without a floor if asked.
-fn tank(size: [f64; 3], floor: bool) -> TriMesh {
-    let mut mesh = shapes::cuboid(size, [1, 1, 1]);
-    mesh.vertices.iter_mut().for_each(|p| *p += 0.5 * Vec3::from_array(size));
-    let z = |v: u32| mesh.vertices[v as usize].z;
-    let lies_at = |t: &[u32; 3], level: f64| t.iter().all(|&v| (z(v) - level).abs() < 1e-9);
-    let triangles = mesh.triangles.iter().filter(|t| !lies_at(t, size[2]) && (floor || !lies_at(t, 0.0)));
-    TriMesh { triangles: triangles.copied().collect(), vertices: mesh.vertices.clone() }
-}
-
-fn liquid(spacing: f64, particles: Vec<Vec3>) -> Liquid {
-    Liquid {
-        placement: named("water"),
-        spacing,
-        particles,
-        gradient: Mat3::ZERO,
-        emitters: Vec::new(),
-        material: LiquidMaterial::default(),
-    }
-}
-
-fn scene() -> SceneBuilder {
-    SceneBuilder::new(
-        SolverSettings::default(),
-        ContactSettings { radius: 4e-3, ..ContactSettings::default() },
-    )
-}
-
-fn advance(sim: &mut Simulation, until: f64, mut see: impl FnMut(&Simulation, &StepReport)) {
-    while sim.state().time < until {
-        let h = sim.largest_step().unwrap().min(1.0 / 240.0).min(until - sim.state().time + 1e-9);
-        let report = sim.step(h);
-        assert_eq!(report.fluid.unwrap().leaked, 0, "a particle crossed a surface at {} s", report.time);
-        see(sim, &report);
-    }
-}
 
 fn speeds(sim: &Simulation) -> (f64, f64) {
     let v = &sim.state().v[sim.particles()];

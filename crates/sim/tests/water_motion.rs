@@ -1,65 +1,20 @@
 //! Water that moves, and what moves in it, against closed forms: sloshing, added mass, the load on a membrane.
 
-use littoral_geom::math::{Mat3, Vec3};
-use littoral_geom::mesh::TriMesh;
+mod common;
+#[path = "common/steps.rs"]
+mod steps;
+
+use common::{block, liquid, named, tank};
+use littoral_geom::math::Vec3;
 use littoral_geom::shapes;
 use littoral_geom::tet_fill::tet_fill;
 use littoral_sim::motion::Motion;
-use littoral_sim::report::StepReport;
-use littoral_sim::scene::{
-    ClothMaterial, Liquid, LiquidMaterial, Pin, Placement, SceneBuilder, SoftMaterial,
-};
-use littoral_sim::settings::{ContactSettings, Method, SolverSettings};
+use littoral_sim::scene::{ClothMaterial, Pin, SoftMaterial};
+use littoral_sim::settings::Method;
 use littoral_sim::simulation::Simulation;
+use steps::{advance, scene};
 
 const G: f64 = 9.81;
-
-fn named(name: &str) -> Placement {
-    Placement { name: name.into(), ..Placement::default() }
-}
-
-/// A cubic lattice of `count` cells of edge `dx` from the origin.
-fn block(count: [usize; 3], dx: f64) -> Vec<Vec3> {
-    let [nx, ny, nz] = count;
-    let cell = |i: usize| Vec3::new((i % nx) as f64, (i / nx % ny) as f64, (i / nx / ny) as f64);
-    (0..nx * ny * nz).map(|i| dx * (cell(i) + 0.5)).collect()
-}
-
-/// An open box of single sheets from the origin.
-fn tank(size: [f64; 3]) -> TriMesh {
-    let mut mesh = shapes::cuboid(size, [1, 1, 1]);
-    mesh.vertices.iter_mut().for_each(|p| *p += 0.5 * Vec3::from_array(size));
-    let is_lid = |t: &[u32; 3]| t.iter().all(|&v| (mesh.vertices[v as usize].z - size[2]).abs() < 1e-9);
-    let triangles = mesh.triangles.iter().filter(|t| !is_lid(t)).copied().collect();
-    TriMesh { triangles, vertices: mesh.vertices.clone() }
-}
-
-fn liquid(spacing: f64, particles: Vec<Vec3>) -> Liquid {
-    Liquid {
-        placement: named("water"),
-        spacing,
-        particles,
-        gradient: Mat3::ZERO,
-        emitters: Vec::new(),
-        material: LiquidMaterial::default(),
-    }
-}
-
-fn scene() -> SceneBuilder {
-    SceneBuilder::new(
-        SolverSettings::default(),
-        ContactSettings { radius: 4e-3, ..ContactSettings::default() },
-    )
-}
-
-fn advance(sim: &mut Simulation, until: f64, mut see: impl FnMut(&Simulation, &StepReport)) {
-    while sim.state().time < until {
-        let h = sim.largest_step().unwrap().min(1.0 / 240.0).min(until - sim.state().time + 1e-9);
-        let report = sim.step(h);
-        assert_eq!(report.fluid.unwrap().leaked, 0, "a particle crossed a surface at {} s", report.time);
-        see(sim, &report);
-    }
-}
 
 /// The period of a tank of length `l`, filled to the depth `depth` by `layers` layers, whose water starts at 5 % of
 /// √(g l) along it [s]: the time from the first turn of its centre to the third.
@@ -67,7 +22,7 @@ fn period(l: f64, depth: f64, layers: usize) -> f64 {
     let dx = depth / layers as f64;
     let along = (l / dx).round() as usize;
     let mut s = scene();
-    s.add_collider(named("tank"), tank([along as f64 * dx, 4.0 * dx, 2.0 * depth]), Motion::Static);
+    s.add_collider(named("tank"), tank([along as f64 * dx, 4.0 * dx, 2.0 * depth], true), Motion::Static);
     let mut water = liquid(dx, block([along, 4, layers], dx));
     let speed = 0.05 * (G * l).sqrt();
     water.placement.velocity = Vec3::new(speed, 0.0, 0.0);
@@ -129,7 +84,7 @@ fn release(s: f64) -> f64 {
     place.pins = vec![Pin { vertices: all, motion: Motion::Static, release: Some(time) }];
     let matter = SoftMaterial { young: 1e6, density: 1000.0 * s, ..SoftMaterial::default() };
     scene.add_soft(place, ball, matter);
-    scene.add_collider(named("tank"), tank([l, l, 1.5 * l]), Motion::Static);
+    scene.add_collider(named("tank"), tank([l, l, 1.5 * l], true), Motion::Static);
     scene.add_liquid(liquid(dx, block([n, n, n], dx)));
     let mut sim = scene.build().unwrap();
     let ball = sim.objects()[0].range();
@@ -171,7 +126,7 @@ fn a_membrane_between_two_levels_bears_their_difference() {
     let (half, width) = (12, 6);
     let mut s = scene();
     let size = [2.0 * half as f64 * dx, width as f64 * dx, 0.5];
-    s.add_collider(named("tank"), tank(size), Motion::Static);
+    s.add_collider(named("tank"), tank(size, true), Motion::Static);
     s.solver.method = Method::Newton;
     // It reaches to within a fifth of a spacing of the walls, where nothing gets through, and is held along its edges.
     let gap = 0.2 * dx;
