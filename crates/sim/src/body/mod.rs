@@ -6,7 +6,7 @@
 
 pub mod free;
 
-use littoral_geom::math::{Mat3, Quat, Vec3};
+use littoral_geom::math::{Mat3, Quat, Vec3, skew};
 use littoral_geom::moments::Moments;
 use littoral_geom::svd::symmetric_eigen;
 
@@ -221,11 +221,41 @@ pub fn log_near(q: Quat, near: Vec3) -> Vec3 {
     small + axis * (turns * std::f64::consts::TAU)
 }
 
+/// Slope of the logarithm: log(exp(δ) exp(θ)) = θ + A δ for small δ,
+/// A = 1 − ½[θ]ₓ + (1/θ² − (1 + cos θ)/(2θ sin θ)) [θ]ₓ². Singular at a whole turn: the identity from 3 rad on.
+pub fn log_slope(turn: Vec3) -> Mat3 {
+    let angle = turn.length();
+    if angle > 3.0 {
+        return Mat3::IDENTITY;
+    }
+    // The difference loses digits where θ is small: the next term of its series is θ⁴/30240.
+    let share = if angle > 1e-2 {
+        1.0 / (angle * angle) - (1.0 + angle.cos()) / (2.0 * angle * angle.sin())
+    } else {
+        1.0 / 12.0 + angle * angle / 720.0
+    };
+    let k = skew(turn);
+    Mat3::IDENTITY - k * 0.5 + k * k * share
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use littoral_geom::random::Random;
     use littoral_geom::shapes;
+
+    #[test]
+    fn the_slope_of_the_logarithm_is_its_difference() {
+        let mut random = Random::new(5);
+        for _ in 0..500 {
+            let turn = random.direction() * random.log_between(1e-4, 2.9);
+            let (axis, e) = (random.direction(), 1e-5);
+            let at = |s: f64| log_near(exp(s * axis) * exp(turn), turn);
+            let off = (at(e) - at(-e)) / (2.0 * e) - log_slope(turn) * axis;
+            // Rounding over the step, and its square times a slope that grows towards a whole turn.
+            assert!(off.length() < 1e-8, "{off} at {turn}");
+        }
+    }
 
     #[test]
     fn the_logarithm_undoes_the_exponential_over_many_turns() {

@@ -21,6 +21,14 @@ pub struct Slide {
     drag: f64,
 }
 
+impl Slide {
+    /// A point of side B: there weights are negative. Side A begins with the first point.
+    pub fn other_side(&self) -> u32 {
+        let slot = self.weights.iter().position(|w| *w < 0.0).unwrap_or(0);
+        self.points[slot]
+    }
+}
+
 /// All pairs that were in touch at the start of a step.
 #[derive(Clone, Debug, Default)]
 pub struct LaggedFriction {

@@ -20,7 +20,7 @@ use crate::potential::{
 };
 use crate::rod::{Chain, ROD_COLOR};
 use crate::safe::Geometry;
-use crate::settings::{Method, SolverSettings, Truncation};
+use crate::settings::{Method, SolverSettings, Splitting, Truncation};
 use crate::simulation::Simulation;
 use crate::solver::joints::JOINT_MEMORY;
 use crate::system::System;
@@ -111,22 +111,27 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
     }
     all.pairing = all.pairing(&scene.pairs)?;
     if !scene.rigids.is_empty() {
-        check_rigid_settings(&scene.solver)?;
+        check_rigid_settings(&scene.solver, (!scene.liquids.is_empty()).then_some(scene.fluid.splitting))?;
     }
     let chambers = content::chambers(&all, &scene.solver)?;
     Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity, chambers))
 }
 
 /// What rigid bodies cannot be combined with.
-fn check_rigid_settings(solver: &SolverSettings) -> Result<(), SceneError> {
+fn check_rigid_settings(solver: &SolverSettings, splitting: Option<Splitting>) -> Result<(), SceneError> {
     let wrong = |key: &'static str, what: &str| Err(SceneError::Setting { key, what: what.into() });
-    if solver.method == Method::Newton {
-        return wrong("solver.method", "\"newton\" does not move rigid bodies yet: use \"vbd\"");
-    }
     if solver.truncation == Truncation::Ccd {
         return wrong(
             "solver.truncation",
             "\"ccd\" knows straight ways only, rigid bodies go along curves: use \"planar\"",
+        );
+    }
+    if solver.method == Method::Newton
+        && !matches!(splitting, None | Some(Splitting::Proxy | Splitting::Baseline))
+    {
+        return wrong(
+            "solver.splitting",
+            "\"proxy-three-phase\" and \"joint\" do not move rigid bodies: use \"proxy\" or \"baseline\"",
         );
     }
     Ok(())

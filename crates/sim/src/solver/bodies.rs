@@ -258,6 +258,11 @@ impl BodySystem {
         &self.diagonal[body as usize]
     }
 
+    /// The couplings: two bodies and their block, its rows those of the first.
+    pub(super) fn couplings(&self) -> impl Iterator<Item = (u32, u32, &Block)> {
+        self.couplings.iter().map(|c| (c.a, c.b, &c.block))
+    }
+
     /// The block of a coupling.
     #[inline]
     pub(super) fn coupling(&self, number: u32) -> &Block {

@@ -12,6 +12,8 @@
 //!   motor, whose row is α − αⁿ − h ω.
 //! * Distance: c = |p_a − p_b| − l, λ ≥ 0 for ropes.
 
+mod energy;
+
 use super::bodies::BodySystem;
 use crate::body::{Bodies, Pose, log_near};
 use crate::joint::{Joint, JointKind, Joints, Side};

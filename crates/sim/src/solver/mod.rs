@@ -2,7 +2,9 @@
 
 pub mod assembly;
 pub mod backing;
+pub mod beside;
 pub mod bodies;
+pub mod body_terms;
 pub mod body_backing;
 mod body_gradients;
 pub mod chain;

@@ -34,14 +34,14 @@ pub struct LinearSystem<'a> {
     pub matrix: &'a BlockMatrix,
     /// b [N].
     pub right: &'a [Vec3],
-    /// Unknowns that are points of solids.
+    /// Unknowns of solids.
     pub solids: usize,
 }
 
 /// The direction and what solving for it can keep.
 #[derive(Debug, Default)]
 pub struct Direction {
-    /// The direction p of each unknown [m].
+    /// The direction p of each unknown [m]; turns in rad.
     pub p: Vec<Vec3>,
     cholesky: Cholesky,
     schur: Schur,
@@ -59,9 +59,10 @@ impl Direction {
         linear: LinearSolver,
         first_particle: u32,
     ) -> DirectionReport {
-        let solids = unknowns.points.partition_point(|&v| v < first_particle);
+        let solids = unknowns.first + unknowns.points.partition_point(|&v| v < first_particle);
         self.solids = solids;
         self.right.clear();
+        self.right.extend(derivatives.beside.iter().map(|g| -*g));
         self.right.extend(unknowns.points.iter().map(|&v| -derivatives.gradient[v as usize]));
         let (direct, apart) = match linear {
             LinearSolver::Auto => (solids <= DIRECT, solids < unknowns.len()),

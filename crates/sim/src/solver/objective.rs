@@ -8,6 +8,7 @@
 //! inertia only.
 
 use super::assembly::{ElasticPlaces, elastic_pairs, elastic_value};
+use super::beside::{Beside, add_levers, unknowns_of};
 use super::expansion::Expansion;
 use super::sparse::{BlockMatrix, NONE, Unknowns};
 use crate::contact::barrier_set::{Barriers, Touch};
@@ -40,6 +41,8 @@ pub struct Objective<'a> {
     pub expansion: Option<&'a Expansion>,
     /// What is kept elsewhere. It counts in values only.
     pub elsewhere: Option<&'a dyn Elsewhere>,
+    /// Unknowns that are no points: how points depend on them. Their own energies are not the objective's.
+    pub beside: Option<Beside<'a>>,
 }
 
 /// Barriers with the factors c [–] that they are counted with.
@@ -83,6 +86,8 @@ pub struct Value {
 pub struct Derivatives {
     /// ∂G/∂x of every point [N]; of points that do not move, the force they are held with.
     pub gradient: Vec<Vec3>,
+    /// The gradient by the unknowns that are no points, to be filled by those who know them.
+    pub beside: Vec<Vec3>,
     /// Projected ∂²G/∂x² over the unknowns [N/m].
     pub matrix: BlockMatrix,
     places: ElasticPlaces,
@@ -154,14 +159,22 @@ impl Objective<'_> {
             let v = v as usize;
             let weight = self.mass[v] * self.inverse_h2;
             out.gradient[v] = weight * (x[v] - self.target[v]);
+            let i = self.unknowns.first + i;
             out.matrix.add_diagonal(i as u32, Mat3::from_diagonal(Vec3::splat(weight)));
         }
+        out.beside.clear();
+        out.beside.resize(self.unknowns.first, Vec3::ZERO);
         if let Some(elastic) = self.elastic {
             out.places.add(elastic, x, &mut out.gradient, &mut out.matrix);
+            if let Some(beside) = &self.beside {
+                beside.links.for_each(elastic, x, |points, h| {
+                    out.add_blocks(self, x, points, true, |i, j| h[i][j]);
+                });
+            }
         }
-        out.add_touches(self.unknowns, x, &found);
+        out.add_touches(self, x, &found);
         if let Some(expansion) = self.expansion {
-            out.add_expansion(self.unknowns, x, expansion);
+            out.add_expansion(self, x, expansion);
         }
         out.add_friction(self, x);
         found.len() as u32
@@ -169,12 +182,17 @@ impl Objective<'_> {
 }
 
 /// Calls `f` for the pairs of unknowns of some points.
-fn pairs_of(points: &[u32], unknowns: &Unknowns, mut f: impl FnMut(u32, u32)) {
+fn pairs_of(points: &[u32], objective: &Objective<'_>, mut f: impl FnMut(u32, u32)) {
+    let unknowns = objective.unknowns;
+    let bodies = objective.beside.as_ref().map(|b| b.bodies);
     for (i, &p) in points.iter().enumerate() {
         for &q in &points[..i] {
-            let (a, b) = (unknowns.of_point[p as usize], unknowns.of_point[q as usize]);
-            if a != NONE && b != NONE && a != b {
-                f(a.min(b), a.max(b));
+            for a in unknowns_of(unknowns, bodies, p) {
+                for b in unknowns_of(unknowns, bodies, q) {
+                    if a != NONE && b != NONE && a != b {
+                        f(a.min(b), a.max(b));
+                    }
+                }
             }
         }
     }
@@ -192,13 +210,19 @@ impl Derivatives {
         let unknowns = objective.unknowns;
         let mut wanted = Vec::new();
         for (t, _) in touches.iter().filter(|t| t.0.barrier.strength > 0.0) {
-            pairs_of(&t.points[..t.used()], unknowns, |a, b| wanted.push((a, b)));
+            pairs_of(&t.points[..t.used()], objective, |a, b| wanted.push((a, b)));
         }
         for s in objective.friction.list.iter().filter(|s| LaggedFriction::drags(s)) {
-            pairs_of(&s.points, unknowns, |a, b| wanted.push((a, b)));
+            pairs_of(&s.points, objective, |a, b| wanted.push((a, b)));
         }
         for m in objective.expansion.iter().flat_map(|e| &e.models) {
-            pairs_of(m.points(), unknowns, |a, b| wanted.push((a, b)));
+            pairs_of(m.points(), objective, |a, b| wanted.push((a, b)));
+        }
+        if let (Some(beside), Some(elastic)) = (&objective.beside, objective.elastic) {
+            wanted.extend_from_slice(beside.pairs);
+            beside.links.for_each_points(elastic, |points| {
+                pairs_of(points, objective, |a, b| wanted.push((a, b)));
+            });
         }
         wanted.par_sort_unstable();
         wanted.dedup();
@@ -220,7 +244,7 @@ impl Derivatives {
         }
     }
 
-    fn add_touches(&mut self, unknowns: &Unknowns, x: &[Vec3], touches: &[(Touch, f64)]) {
+    fn add_touches(&mut self, objective: &Objective<'_>, x: &[Vec3], touches: &[(Touch, f64)]) {
         let computed: Vec<([Vec3; 4], [[Mat3; 4]; 4])> =
             touches.par_iter().with_min_len(128).map(|(t, _)| t.derivatives(x)).collect();
         for ((t, factor), (g, h)) in touches.iter().zip(&computed) {
@@ -229,18 +253,18 @@ impl Derivatives {
                 self.gradient[v as usize] += *factor * *g;
             }
             if t.barrier.strength > 0.0 {
-                self.add_blocks(unknowns, points, |i, j| h[i][j] * *factor);
+                self.add_blocks(objective, x, points, false, |i, j| h[i][j] * *factor);
             }
         }
     }
 
-    fn add_expansion(&mut self, unknowns: &Unknowns, x: &[Vec3], expansion: &Expansion) {
+    fn add_expansion(&mut self, objective: &Objective<'_>, x: &[Vec3], expansion: &Expansion) {
         for m in &expansion.models {
             let gradient = expansion.gradient(m, x);
             for (&v, g) in m.points().iter().zip(&gradient) {
                 self.gradient[v as usize] += *g;
             }
-            self.add_blocks(unknowns, m.points(), |i, j| m.hessian[i][j]);
+            self.add_blocks(objective, x, m.points(), false, |i, j| m.hessian[i][j]);
         }
     }
 
@@ -256,16 +280,30 @@ impl Derivatives {
                 continue;
             }
             let used = (0..4).rev().find(|&k| weight(k) != 0.0).map_or(0, |k| k + 1);
-            self.add_blocks(objective.unknowns, &s.points[..used], |i, j| h * (weight(i) * weight(j)));
+            self.add_blocks(objective, x, &s.points[..used], false, |i, j| h * (weight(i) * weight(j)));
         }
     }
 
-    fn add_blocks(&mut self, unknowns: &Unknowns, points: &[u32], block: impl Fn(usize, usize) -> Mat3) {
+    /// Adds the blocks of some points; with `levers_only`, those of points of bodies.
+    fn add_blocks(
+        &mut self,
+        objective: &Objective<'_>,
+        x: &[Vec3],
+        points: &[u32],
+        levers_only: bool,
+        block: impl Fn(usize, usize) -> Mat3,
+    ) {
+        let unknowns = objective.unknowns;
         for (i, &p) in points.iter().enumerate() {
             for (j, &q) in points[..=i].iter().enumerate() {
                 let (a, b) = (unknowns.of_point[p as usize], unknowns.of_point[q as usize]);
-                // The pattern was made for these pairs.
-                if let Some(place) = self.matrix.place(a, b) {
+                if let Some(beside) = objective.beside.as_ref().filter(|_| a == NONE || b == NONE) {
+                    let columns = [p, q].map(|v| beside.columns(unknowns, x, v));
+                    add_levers(&mut self.matrix, &columns, i == j, &block(i, j));
+                } else if levers_only {
+                    continue;
+                } else if let Some(place) = self.matrix.place(a, b) {
+                    // The pattern was made for these pairs.
                     self.matrix.add_at(place, &block(i, j));
                 }
             }

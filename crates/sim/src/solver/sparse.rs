@@ -1,4 +1,5 @@
-//! A symmetric matrix of 3×3 blocks: one block row a free point, the lower triangle stored by columns.
+//! A symmetric matrix of 3×3 blocks: one block row a free point, two a rigid body, one a frame of a rod; the lower
+//! triangle stored by columns.
 //!
 //! The pattern is kept while it holds everything that is needed; new couplings give a new pattern. Points that do not
 //! move (colliders, held points) are no unknowns and have no rows.
@@ -18,29 +19,54 @@ const TASK: usize = 256;
 pub struct Unknowns {
     /// Unknown of each point (n), or `NONE`.
     pub of_point: Vec<u32>,
-    /// Point of each unknown, ascending.
+    /// Point of each unknown that is one, ascending.
     pub points: Vec<u32>,
+    /// First of the two unknowns of each rigid body, its shift and its turn, or `NONE`; empty without bodies.
+    pub of_body: Vec<u32>,
+    /// Unknown of each frame of a rod, its turn, or `NONE`; empty without rods.
+    pub of_frame: Vec<u32>,
+    /// Number of unknowns that are no points. They come first.
+    pub first: usize,
 }
 
 impl Unknowns {
     /// The points of `n` for which `moves` holds.
     pub fn new(n: usize, moves: impl Fn(usize) -> bool) -> Self {
-        let mut unknowns = Unknowns { of_point: vec![NONE; n], points: Vec::new() };
+        Self::beside(n, moves, [].into_iter(), [].into_iter())
+    }
+
+    /// The same, with the rigid bodies and the frames of rods that move.
+    pub fn beside(
+        n: usize,
+        moves: impl Fn(usize) -> bool,
+        bodies: impl Iterator<Item = bool>,
+        frames: impl Iterator<Item = bool>,
+    ) -> Self {
+        let mut first = 0;
+        let mut next = |moves: bool, size: u32| {
+            let place = if moves { first } else { NONE };
+            first += if moves { size } else { 0 };
+            place
+        };
+        let of_body = bodies.map(|b| next(b, 2)).collect();
+        let of_frame = frames.map(|f| next(f, 1)).collect();
+        let mut unknowns =
+            Unknowns { of_point: vec![NONE; n], points: Vec::new(), of_body, of_frame, first: first as usize };
         for v in (0..n).filter(|&v| moves(v)) {
-            unknowns.of_point[v] = unknowns.points.len() as u32;
+            unknowns.of_point[v] = unknowns.len() as u32;
             unknowns.points.push(v as u32);
         }
         unknowns
     }
 
-    /// Number of unknown points.
+    /// Number of unknowns.
     pub fn len(&self) -> usize {
-        self.points.len()
+        self.first + self.points.len()
     }
 
     /// True when nothing moves.
     pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
+        self.len() == 0
     }
 }
 

@@ -4,12 +4,17 @@
 //! a step does to the rotation is measured from there, R = exp(δ) R*, counted through whole turns; the angular momentum
 //! changes by I δ/h and by nothing else, as the velocity changes by (c − c*)/h.
 
+mod newton;
+
+pub(super) use newton::Stand;
+
 use crate::body::{BodyState, Pose, exp, free, log_near};
 use crate::contact::{Contact, NO_SLOT};
 use crate::model::Snapshot;
 use crate::report::Energies;
 use crate::safe::Detection;
 use crate::solver::bodies::{BodyMove, BodySystem};
+use crate::solver::body_terms::turn_gradient;
 use crate::solver::descent::Objective;
 use crate::solver::joints::JointRows;
 use crate::system::System;
@@ -43,6 +48,8 @@ pub struct BodyPhase {
     newton: BodySystem,
     joints: JointRows,
     moves: Vec<BodyMove>,
+    /// The step minimises an energy: a turn's inertia is the slope of that.
+    has_energy: bool,
 }
 
 /// What one contact does to the bodies of its two sides.
@@ -245,6 +252,14 @@ impl BodyPhase {
         self.joints.update(&system.joints, &system.bodies, &self.poses, x, went);
     }
 
+    /// What turns a body away from its target, times h [kg m²].
+    fn gained(&self, system: &System, b: usize) -> Vec3 {
+        match self.has_energy {
+            true => turn_gradient(&system.bodies, b, &self.targets[b], self.left[b]),
+            false => system.bodies.list[b].inertia(self.poses[b].rotation) * self.left[b],
+        }
+    }
+
     /// Writes the states at the end of the step, the velocities of the points [m/s] and the energies [J].
     pub fn finish(&self, system: &System, state: &mut Snapshot, h: f64, energies: &mut Energies) {
         for (b, body) in system.bodies.list.iter().enumerate() {
@@ -252,7 +267,7 @@ impl BodyPhase {
             let momentum = if self.left[b] == Vec3::ZERO {
                 start.momentum
             } else {
-                start.momentum + body.inertia(pose.rotation) * self.left[b] / h
+                start.momentum + self.gained(system, b) / h
             };
             let velocity = (pose.center - start.pose.center) / h;
             let next = BodyState { pose, velocity, momentum, velocity_before: start.velocity };

@@ -5,6 +5,8 @@ mod budget;
 mod exact_proxy;
 mod fluid_phase;
 mod joint_fluid;
+mod newton_beside;
+mod newton_forces;
 mod newton_ipc;
 mod newton_phase;
 mod prescribed;

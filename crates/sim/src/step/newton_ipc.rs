@@ -7,7 +7,9 @@
 //!
 //! With a fluid the step is one of the files of `splitting`; the iteration itself is in `newton_phase.rs`.
 
+use super::bodies::BodyPhase;
 use super::fluid_phase::{FluidPhase, Proxy, Start};
+use super::newton_beside::Couplings;
 use super::newton_phase::Phase;
 use super::prescribed::{ask_prescribed, note_lags};
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
@@ -17,6 +19,7 @@ use crate::model::Snapshot;
 use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, Geometry, SafePositions};
 use crate::settings::{SolverSettings, Splitting, Truncation};
+use crate::solver::bodies::BodySystem;
 use crate::solver::expansion::Expansion;
 use crate::solver::newton::{Direction, LinearSystem};
 use crate::solver::objective::Derivatives;
@@ -51,6 +54,11 @@ pub struct NewtonIpc {
     pub(super) derivatives: Derivatives,
     pub(super) direction: Direction,
     pub(super) fluid: Option<FluidPhase>,
+    pub(super) bodies: BodyPhase,
+    /// Bodies that joints or elements hold: always unknowns.
+    pub(super) tied: Vec<bool>,
+    pub(super) body_system: BodySystem,
+    pub(super) couplings: Couplings,
     trail: Vec<Vec<Vec3>>,
     pub(super) work: Work,
 }
@@ -73,6 +81,8 @@ pub(super) struct Work {
     pub touches: Vec<Touch>,
     /// Particles that something is near, from the first one on: unknowns of this step.
     pub coupled: Vec<bool>,
+    /// Bodies that something is near, or holds: unknowns of this step.
+    pub coupled_bodies: Vec<bool>,
     /// Particles that are there, from the first one on.
     pub present: Vec<bool>,
 }
@@ -83,6 +93,7 @@ impl NewtonIpc {
         let with = |truncation| Truncator::new(&SolverSettings { truncation, ..settings.clone() });
         let mut still = system.geometry.clone();
         still.prescribed.fill(true);
+        let bodies = BodyPhase::new(system);
         NewtonIpc {
             truncator: Truncator::new(&settings),
             planar: with(Truncation::Planar),
@@ -103,6 +114,10 @@ impl NewtonIpc {
             derivatives: Derivatives::default(),
             direction: Direction::default(),
             fluid: FluidPhase::new(system),
+            tied: bodies.tied(system),
+            bodies,
+            body_system: BodySystem::default(),
+            couplings: Couplings::new(system),
             trail: Vec::new(),
             work: Work::default(),
             settings,
@@ -137,6 +152,7 @@ impl NewtonIpc {
             Some(Splitting::Joint) => self.joint(system, x, state, h, &mut report),
         };
         self.commit(x);
+        report.contact_forces = self.contact_forces(system, x.as_slice(), &state.x);
         if let Some(fluid) = &mut report.fluid {
             fluid.blocked = blocked;
             self.add_fluid_forces(system, &phase, &mut report);
@@ -178,6 +194,7 @@ impl NewtonIpc {
         let epsilon = system.friction_speed * h;
         self.friction.lag(&system.contact, &self.work.touches, x.as_slice(), epsilon);
         self.let_go(system, x);
+        self.let_bodies_go(system, x);
         self.move_held(system, x, state, report);
     }
 
@@ -195,8 +212,11 @@ impl NewtonIpc {
         let began = Instant::now();
         let Some(fluid) = &mut self.fluid else { return };
         let proxy = Some(Proxy { model: &self.model.1, factor, whole: false });
-        let start = Start { x: x.as_slice(), held: &self.work.held, poses: &[], h, proxy };
+        let poses = self.bodies.poses();
+        let start = Start { x: x.as_slice(), held: &self.work.held, poses, h, proxy };
         report.fluid = Some(fluid.run(system, &start, state, &mut self.work.target, &mut self.work.wanted));
+        self.bodies.push(system, fluid.pushes(), h, &mut self.work.target);
+        self.bodies.want(system, x.as_slice(), &mut self.work.wanted);
         report.phases.fluid += began.elapsed().as_secs_f64();
     }
 
@@ -272,6 +292,7 @@ impl NewtonIpc {
         let work = &mut self.work;
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
         self.derivatives.begin();
+        self.begin_bodies(system, x.as_slice(), state, h);
     }
 
     /// Forces of the fluid on each object: those of its phase, and those of the particles' barriers at the end.
@@ -290,7 +311,7 @@ impl NewtonIpc {
 
     /// Velocities, lags and energies of the end of a step.
     fn finish(
-        &self,
+        &mut self,
         system: &System,
         x: &SafePositions,
         state: &mut Snapshot,
@@ -312,5 +333,6 @@ impl NewtonIpc {
             report.energies.kinetic += 0.5 * m * state.v[v].length_squared();
             report.energies.gravity -= m * system.gravity.dot(state.x[v]);
         }
+        self.bodies.finish(system, state, h, &mut report.energies);
     }
 }

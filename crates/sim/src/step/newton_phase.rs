@@ -4,6 +4,7 @@
 //! Particles that nothing is near go straight to their target and are no unknowns: the first to meet a wall would
 //! otherwise hold back all the water [Xie 2023, §4.3].
 
+use super::bodies::BodyPhase;
 use super::newton_ipc::{NewtonIpc, Work};
 use super::prescribed::{advance_prescribed, ask_prescribed};
 use super::splitting::joint::Joint;
@@ -107,6 +108,10 @@ impl NewtonIpc {
                 self.work.margin[v] = least;
             }
         }
+        for &v in &self.bodies.points {
+            self.work.margin[v as usize] = least;
+        }
+        self.bodies.widen(system, &mut self.work.margin);
     }
 
     pub(super) fn detect(
@@ -128,6 +133,9 @@ impl NewtonIpc {
         self.barriers.list(&self.model.1, &system.contact, geometry, &self.detection);
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
+        if frames {
+            self.bodies.enter_frames(system, &self.detection);
+        }
         self.place();
         self.couple(system);
         self.without_planes = false;
@@ -140,7 +148,7 @@ impl NewtonIpc {
         report.phases.detect += start.elapsed().as_secs_f64();
     }
 
-    fn place(&mut self) {
+    pub(super) fn place(&mut self) {
         self.work.current.clear();
         self.work.current.extend(self.work.base.iter().zip(self.dx.accepted()).map(|(b, d)| *b + *d));
     }
@@ -148,7 +156,7 @@ impl NewtonIpc {
     /// Particles that a detection finds near something become unknowns and stay so.
     fn couple(&mut self, system: &System) {
         let first = system.geometry.first_particle();
-        let mut changed = false;
+        let mut changed = self.couple_bodies(system);
         for (p, coupled) in self.work.coupled.iter_mut().enumerate() {
             let near = self.detection.offsets[first + p] < self.detection.offsets[first + p + 1];
             changed |= near && !*coupled;
@@ -167,7 +175,8 @@ impl NewtonIpc {
             Some(p) => coupled[p],
             None => system.mass[v] > 0.0 && !held[v],
         };
-        self.work.unknowns = Unknowns::new(held.len(), moves);
+        let bodies = self.work.coupled_bodies.iter().copied();
+        self.work.unknowns = Unknowns::beside(held.len(), moves, bodies, [].into_iter());
     }
 
     /// Particles that meet nothing go to x*.
@@ -244,7 +253,11 @@ impl NewtonIpc {
         let work = &mut self.work;
         work.margin.fill(0.0);
         for (k, &v) in work.unknowns.points.iter().enumerate() {
-            let last = self.direction.p.get(k).map_or(0.0, |p| p.length());
+            let last = self.direction.p.get(work.unknowns.first + k).map_or(0.0, |p| p.length());
+            work.margin[v as usize] = least.max(share * last);
+        }
+        let last = self.bodies.longest(system, &work.unknowns, &self.direction.p);
+        for &v in &self.bodies.points {
             work.margin[v as usize] = least.max(share * last);
         }
     }
@@ -276,6 +289,8 @@ impl NewtonIpc {
             }
             let mut start = Instant::now();
             let unknowns = self.work.unknowns.clone();
+            self.list_couplings(system, &unknowns);
+            let couplings = std::mem::take(&mut self.couplings);
             let friction = std::mem::take(&mut self.friction);
             let target = std::mem::take(&mut self.work.target);
             let objective = Objective {
@@ -289,6 +304,7 @@ impl NewtonIpc {
                 unknowns: &unknowns,
                 expansion: phase.expansion,
                 elsewhere: None,
+                beside: couplings.beside(system, &unknowns),
             };
             let weighted = [weigh(&self.barriers, phase, first_particle)];
             if let Some(joint) = &mut joint {
@@ -303,6 +319,7 @@ impl NewtonIpc {
                     &mut self.work.touches,
                     &mut self.derivatives,
                 );
+                self.add_beside(system, &unknowns, phase);
                 // The linear solve counts as solving.
                 report.phases.forces += start.elapsed().as_secs_f64();
                 let linear = self.settings.linear;
@@ -313,18 +330,22 @@ impl NewtonIpc {
                 Objective { elsewhere: joint.as_deref().map(|j| j as &dyn Elsewhere), ..objective };
             report.phases.forces += start.elapsed().as_secs_f64();
             report.iterations += 1;
-            let longest = self.direction.longest();
+            let longest = self.longest(system, &unknowns);
             report.residual = longest / phase.h;
-            if !self.fits(&unknowns) {
+            if !self.fits(system, &unknowns) {
                 self.detect_ahead(system, x, report);
             }
-            let (cut, after) = self.descend(system, x, &objective, phase, known, report);
+            let (cut, after) = match unknowns.first {
+                0 => self.descend(system, x, &objective, phase, known, report),
+                _ => self.descend_beside(system, x, &objective, phase, known, report),
+            };
             cuts = cuts.plus(cut);
             report.truncated = cut.truncated + cut.bounded;
             known = after;
             self.friction = friction;
             self.work.target = target;
-            // Particles that have come near something since take part from here on.
+            self.couplings = couplings;
+            // Particles and bodies that have come near something since take part from here on.
             if self.work.unknowns.len() != unknowns.len() {
                 known = None;
                 continue;
@@ -357,23 +378,36 @@ impl NewtonIpc {
     }
 
     /// The whole direction stays inside the budgets.
-    fn fits(&self, unknowns: &Unknowns) -> bool {
-        unknowns.points.iter().zip(&self.direction.p).all(|(&v, p)| {
+    fn fits(&mut self, system: &System, unknowns: &Unknowns) -> bool {
+        let p = &self.direction.p;
+        self.bodies.set_ways(unknowns, p, BodyPhase::allowed_share(unknowns, p));
+        let points = unknowns.points.iter().zip(&p[unknowns.first..]).all(|(&v, p)| {
             let v = v as usize;
             let (to, budget) = (self.dx.accepted()[v] + *p, &self.detection.budget[v]);
             budget.min.cmple(to).all() && to.cmple(budget.max).all()
-        })
+        });
+        points && self.bodies.fit(system, &self.detection, &self.work.base)
     }
 
     /// Commits and detects along the direction; prescribed points wait.
-    fn detect_ahead(&mut self, system: &System, x: &mut SafePositions, report: &mut StepReport) {
+    pub(super) fn detect_ahead(
+        &mut self,
+        system: &System,
+        x: &mut SafePositions,
+        report: &mut StepReport,
+    ) {
         self.commit(x);
         self.move_margins(system, MOVE_MARGIN);
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
-        for (&v, p) in work.unknowns.points.iter().zip(&self.direction.p) {
+        let p = &self.direction.p;
+        for (&v, p) in work.unknowns.points.iter().zip(&p[work.unknowns.first..]) {
             work.wanted[v as usize] = *p;
         }
+        let share = BodyPhase::allowed_share(&work.unknowns, p);
+        self.bodies.set_ways(&work.unknowns, p, share);
+        self.bodies.want_ways(system, x.as_slice(), &mut work.wanted);
+        self.bodies.widen(system, &mut work.margin);
         self.detect(system, x, false, report);
     }
 
@@ -441,10 +475,17 @@ impl NewtonIpc {
     }
 
     /// The objective where things are.
-    fn value(&mut self, system: &System, objective: &Objective<'_>, phase: &Phase<'_>) -> Value {
+    pub(super) fn value(
+        &mut self,
+        system: &System,
+        objective: &Objective<'_>,
+        phase: &Phase<'_>,
+    ) -> Value {
         let first_particle = system.geometry.first_particle() as u32;
         let weighted = [weigh(&self.barriers, phase, first_particle)];
-        objective.value(&self.work.current, &weighted, &mut self.work.touches)
+        let value = objective.value(&self.work.current, &weighted, &mut self.work.touches);
+        let beside = self.value_beside(system, phase);
+        Value { sum: value.sum + beside.sum, scale: value.scale + beside.scale }
     }
 
     /// Some prescribed point was held back and has a way to go in this step.

@@ -69,6 +69,7 @@ impl NewtonIpc {
             unknowns: &self.work.unknowns,
             expansion: Some(&self.expansion),
             elsewhere: None,
+            beside: None,
         };
         let mut y = self.work.current.clone();
         let touches = &mut self.work.touches;
