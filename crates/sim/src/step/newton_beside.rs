@@ -207,6 +207,7 @@ impl NewtonIpc {
             let start = Instant::now();
             let after = self.value(system, objective, phase);
             report.phases.forces += start.elapsed().as_secs_f64();
+            self.room_is_used |= is_cut;
             if after.sum <= before.sum + ROUNDING * before.scale {
                 if share == 1.0 && self.bodies.has_joints(system) {
                     self.bodies.settle_joints(system, &self.work.current, &self.truncator);
@@ -218,6 +219,7 @@ impl NewtonIpc {
             // Room that was used up is found anew.
             if is_cut && share == whole && self.dx.accepted().iter().any(|d| *d != Vec3::ZERO) {
                 self.detect_ahead(system, x, report);
+                self.room_is_used = false;
                 saved = self.save();
                 if self.work.unknowns != *unknowns {
                     return (cut, None);
@@ -229,3 +231,6 @@ impl NewtonIpc {
         (cut, None)
     }
 }
+
+#[cfg(test)]
+mod tests;

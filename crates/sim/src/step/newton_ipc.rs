@@ -51,6 +51,8 @@ pub struct NewtonIpc {
     /// Collision detection has let points go, since the last detection, where its planes do not: they divide nothing
     /// any more, and before a truncation by planes comes another detection.
     pub(super) without_planes: bool,
+    /// The last move was cut where not all unknowns are points: what room is left comes from another detection.
+    pub(super) room_is_used: bool,
     pub(super) derivatives: Derivatives,
     pub(super) direction: Direction,
     pub(super) fluid: Option<FluidPhase>,
@@ -111,6 +113,7 @@ impl NewtonIpc {
             expansion: Expansion::default(),
             dx: Displacement::zero(x),
             without_planes: false,
+            room_is_used: false,
             derivatives: Derivatives::default(),
             direction: Direction::default(),
             fluid: FluidPhase::new(system),
@@ -261,7 +264,7 @@ impl NewtonIpc {
     }
 
     /// Inertial targets of free flight, and the points that move.
-    fn begin(&mut self, system: &System, x: &SafePositions, state: &Snapshot, h: f64) {
+    pub(super) fn begin(&mut self, system: &System, x: &SafePositions, state: &Snapshot, h: f64) {
         let n = x.as_slice().len();
         let first = system.geometry.first_particle();
         let work = &mut self.work;
@@ -292,6 +295,7 @@ impl NewtonIpc {
         let work = &mut self.work;
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
         self.derivatives.begin();
+        self.room_is_used = false;
         self.begin_bodies(system, x.as_slice(), state, h);
     }
 

@@ -332,7 +332,7 @@ impl NewtonIpc {
             report.iterations += 1;
             let longest = self.longest(system, &unknowns);
             report.residual = longest / phase.h;
-            if !self.fits(system, &unknowns) {
+            if !self.fits(system, &unknowns) || std::mem::take(&mut self.room_is_used) {
                 self.detect_ahead(system, x, report);
             }
             let (cut, after) = match unknowns.first {
