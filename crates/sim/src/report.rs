@@ -109,7 +109,7 @@ pub struct StepReport {
     /// Force of the fluid on each object over the step [N], pressure, drag and contact; empty without fluid.
     pub fluid_forces: Vec<Vec3>,
     /// Force of the other objects on each object through contact at the end of the step [N], normal forces and friction,
-    /// particles left out. Of the method `vbd`; empty with another.
+    /// particles left out.
     pub contact_forces: Vec<Vec3>,
     /// Where the time went.
     pub phases: Phases,

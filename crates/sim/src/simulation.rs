@@ -154,7 +154,7 @@ impl Simulation {
     }
 
     /// Force of the other objects on each object through contact at the end of the last step [N], as in its report; empty
-    /// before the first step, and with a method that does not tell.
+    /// before the first step.
     pub fn contact_forces(&self) -> &[Vec3] {
         &self.contact_forces
     }

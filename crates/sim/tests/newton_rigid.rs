@@ -52,7 +52,8 @@ fn ground(scene: &mut SceneBuilder) {
 fn soft_cube(scene: &mut SceneBuilder, side: f64, at: Vec3) {
     let mut mesh = shapes::tet_cuboid([side; 3], [2; 3]);
     mesh.vertices.iter_mut().for_each(|v| *v += at);
-    let rubber = SoftMaterial { young: 2e5, poisson: 0.4, density: 1000.0, damping: 5e-3, ..Default::default() };
+    let rubber =
+        SoftMaterial { young: 2e5, poisson: 0.4, density: 1000.0, damping: 5e-3, ..Default::default() };
     scene.add_soft(named("jelly"), mesh, rubber);
 }
 
@@ -179,7 +180,13 @@ fn forces_on_a_soft_block_carry_its_weight() {
 fn a_stack_of_five_cubes_stands_and_each_carries_what_is_above() {
     let mut scene = scene(0.5);
     for k in 0..5 {
-        cube(&mut scene, &format!("cube-{k}"), 0.2, Vec3::new(0.0, 0.0, 0.103 + 0.203 * f64::from(k)), 1000.0);
+        cube(
+            &mut scene,
+            &format!("cube-{k}"),
+            0.2,
+            Vec3::new(0.0, 0.0, 0.103 + 0.203 * f64::from(k)),
+            1000.0,
+        );
     }
     ground(&mut scene);
     let mut sim = scene.build().unwrap();
@@ -219,9 +226,19 @@ fn a_hinged_bar_swings_with_the_period_of_a_physical_pendulum() {
     let mut scene = scene_with(SolverSettings { step: Some(h), ..newton(30) }, 0.3);
     scene.gravity = G * Vec3::new(lean.sin(), 0.0, -lean.cos());
     let mesh = shapes::cuboid([0.02, 0.02, length], [1; 3]);
-    scene.add_rigid(named("bar"), moved(mesh, Vec3::new(0.0, 0.0, -0.5 * length), Quat::IDENTITY), material(1000.0));
+    scene.add_rigid(
+        named("bar"),
+        moved(mesh, Vec3::new(0.0, 0.0, -0.5 * length), Quat::IDENTITY),
+        material(1000.0),
+    );
     let kind = JointKind::Hinge { axis: Vec3::Y, limits: [-1e9, 1e9], motor: None };
-    scene.joints.push(JointSpec { objects: ("bar".into(), None), at: Vec3::ZERO, to: Vec3::ZERO, kind, length: None });
+    scene.joints.push(JointSpec {
+        objects: ("bar".into(), None),
+        at: Vec3::ZERO,
+        to: Vec3::ZERO,
+        kind,
+        length: None,
+    });
     let mut sim = scene.build().unwrap();
     let (mut before, mut last) = (0.0, 0.0);
     let found = loop {
@@ -275,7 +292,8 @@ fn a_sheet_tied_to_a_bar_carries_it() {
     let low = sheet.vertices.iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
     let ends: Vec<u32> = (0..25).filter(|&v| sheet.vertices[v as usize].z < low + 1e-6).collect();
     scene.add_cloth(place, sheet, ClothMaterial { young: 1e6, damping: 1e-2, ..ClothMaterial::default() });
-    let mesh = moved(shapes::cuboid([0.2, 0.02, 0.02], [4, 1, 1]), Vec3::new(0.0, 0.0, low - 0.02), Quat::IDENTITY);
+    let mesh =
+        moved(shapes::cuboid([0.2, 0.02, 0.02], [4, 1, 1]), Vec3::new(0.0, 0.0, low - 0.02), Quat::IDENTITY);
     scene.add_rigid(named("bar"), mesh, material(1000.0));
     scene.attachments.push(Attachment {
         objects: ["sheet".into(), "bar".into()],
@@ -298,7 +316,8 @@ fn a_sheet_tied_to_a_bar_carries_it() {
 /// A bar and a cube thrown onto the ground among a sheet and a soft cube.
 fn thrown(truncation: Truncation, iterations: u32, linear: LinearSolver) -> Simulation {
     let mut scene = scene_with(SolverSettings { truncation, linear, ..newton(iterations) }, 0.4);
-    let place = Placement { velocity: Vec3::new(1.0, 0.2, -3.0), spin: Vec3::new(5.0, 30.0, -8.0), ..named("bar") };
+    let place =
+        Placement { velocity: Vec3::new(1.0, 0.2, -3.0), spin: Vec3::new(5.0, 30.0, -8.0), ..named("bar") };
     let bar = moved(shapes::cuboid([0.4, 0.05, 0.1], [1; 3]), Vec3::new(0.0, 0.0, 0.6), Quat::IDENTITY);
     scene.add_rigid(place, bar, material(1000.0));
     cube(&mut scene, "cube", 0.2, Vec3::new(0.3, 0.0, 0.11), 300.0);

@@ -74,7 +74,8 @@ impl Beside<'_> {
     /// The unknowns of point `v`, which is at `x` [m]; `NONE` where it has fewer.
     pub(super) fn columns(&self, unknowns: &Unknowns, x: &[Vec3], v: u32) -> Columns {
         let [a, b] = unknowns_of(unknowns, Some(self.bodies), v);
-        let lever = (b != NONE).then(|| x[v as usize] - self.centers[self.bodies.of_point[v as usize] as usize]);
+        let lever =
+            (b != NONE).then(|| x[v as usize] - self.centers[self.bodies.of_point[v as usize] as usize]);
         [(a, None), (b, lever)]
     }
 }

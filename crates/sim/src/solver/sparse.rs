@@ -50,8 +50,13 @@ impl Unknowns {
         };
         let of_body = bodies.map(|b| next(b, 2)).collect();
         let of_frame = frames.map(|f| next(f, 1)).collect();
-        let mut unknowns =
-            Unknowns { of_point: vec![NONE; n], points: Vec::new(), of_body, of_frame, first: first as usize };
+        let mut unknowns = Unknowns {
+            of_point: vec![NONE; n],
+            points: Vec::new(),
+            of_body,
+            of_frame,
+            first: first as usize,
+        };
         for v in (0..n).filter(|&v| moves(v)) {
             unknowns.of_point[v] = unknowns.len() as u32;
             unknowns.points.push(v as u32);

@@ -390,12 +390,7 @@ impl NewtonIpc {
     }
 
     /// Commits and detects along the direction; prescribed points wait.
-    pub(super) fn detect_ahead(
-        &mut self,
-        system: &System,
-        x: &mut SafePositions,
-        report: &mut StepReport,
-    ) {
+    pub(super) fn detect_ahead(&mut self, system: &System, x: &mut SafePositions, report: &mut StepReport) {
         self.commit(x);
         self.move_margins(system, MOVE_MARGIN);
         let work = &mut self.work;
@@ -475,12 +470,7 @@ impl NewtonIpc {
     }
 
     /// The objective where things are.
-    pub(super) fn value(
-        &mut self,
-        system: &System,
-        objective: &Objective<'_>,
-        phase: &Phase<'_>,
-    ) -> Value {
+    pub(super) fn value(&mut self, system: &System, objective: &Objective<'_>, phase: &Phase<'_>) -> Value {
         let first_particle = system.geometry.first_particle() as u32;
         let weighted = [weigh(&self.barriers, phase, first_particle)];
         let value = objective.value(&self.work.current, &weighted, &mut self.work.touches);

@@ -190,12 +190,17 @@ mod tests {
                         rows.value(&joints, &bodies, &moved, &[]).0
                     };
                     let e = 1e-5;
-                    let slope = (8.0 * (value(e) - value(-e)) - (value(2.0 * e) - value(-2.0 * e))) / (12.0 * e);
+                    let slope =
+                        (8.0 * (value(e) - value(-e)) - (value(2.0 * e) - value(-2.0 * e))) / (12.0 * e);
                     let g = system.gradient(b as u32);
-                    let expected = shift.dot(Vec3::new(g[0], g[1], g[2])) + turn.dot(Vec3::new(g[3], g[4], g[5]));
+                    let expected =
+                        shift.dot(Vec3::new(g[0], g[1], g[2])) + turn.dot(Vec3::new(g[3], g[4], g[5]));
                     let scale = rows.value(&joints, &bodies, &poses, &[]).1 + expected.abs() + 1.0;
                     // Rounding of energies over the step.
-                    assert!((slope - expected).abs() < 1e-8 * scale, "{kind:?}: {slope} {expected}, seed {seed}");
+                    assert!(
+                        (slope - expected).abs() < 1e-8 * scale,
+                        "{kind:?}: {slope} {expected}, seed {seed}"
+                    );
                 }
             }
         }

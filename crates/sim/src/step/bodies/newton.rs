@@ -7,8 +7,8 @@ use crate::safe::Detection;
 use crate::solver::body_terms::BodyTerms;
 use crate::solver::sparse::{NONE, Unknowns};
 use crate::system::System;
-use crate::truncation::curved::Curve;
 use crate::truncation::Truncator;
+use crate::truncation::curved::Curve;
 use littoral_geom::math::Vec3;
 
 /// Where bodies are, to come back to.

@@ -1,12 +1,12 @@
 //! The derivatives by all unknowns together, against differences along them.
 
 use super::*;
+use crate::contact::barrier_set::BarrierModel;
 use crate::joint::JointKind;
 use crate::motion::Motion;
 use crate::scene::{
     AttachTo, Attachment, ClothMaterial, JointSpec, Pin, Placement, RigidMaterial, SceneBuilder,
 };
-use crate::contact::barrier_set::BarrierModel;
 use crate::settings::{ContactSettings, Method, SolverSettings};
 use crate::simulation::Simulation;
 use crate::truncation::Truncator;
@@ -23,7 +23,8 @@ fn named(name: &str) -> Placement {
 /// draws aside, stands on the ground.
 fn tied(on_ground: bool, joined: bool) -> Simulation {
     let solver = SolverSettings { method: Method::Newton, step: Some(H), ..SolverSettings::default() };
-    let mut scene = SceneBuilder::new(solver, ContactSettings { friction: 0.5, ..ContactSettings::default() });
+    let mut scene =
+        SceneBuilder::new(solver, ContactSettings { friction: 0.5, ..ContactSettings::default() });
     let mut sheet = shapes::grid([0.2, 0.2], [4, 4]);
     sheet.vertices.iter_mut().for_each(|p| *p = Vec3::new(p.x, 0.0, 0.25 - p.y));
     let low = sheet.vertices.iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
@@ -177,7 +178,10 @@ fn the_gradient_by_bodies_and_points_is_the_slope_of_the_objective() {
         let expected = dot(&g, &p);
         let scale = g.iter().map(|g| g.length()).sum::<f64>();
         // Rounding over the step, and barriers that vary within some ten steps.
-        assert!((slope - expected).abs() < 1e-6 * scale, "{slope} against {expected} of {scale}, seed {seed}");
+        assert!(
+            (slope - expected).abs() < 1e-6 * scale,
+            "{slope} against {expected} of {scale}, seed {seed}"
+        );
     }
     assert!(touched > 60, "nothing touches: {touched}");
 }
