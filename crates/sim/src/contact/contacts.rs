@@ -66,8 +66,15 @@ impl Contacts {
     /// Points of the same colour move at once: their shares of a contact are added to this point's curvature, so
     /// that simultaneous moves do not overshoot.
     pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3) {
+        let (gradient, hessian, _) = self.block_and_gap(v, x, slip, color_of);
+        (gradient, hessian)
+    }
+
+    /// The same, and the smallest distance [m] of those that press so hard that their law is steep; infinite without one.
+    pub fn block_and_gap(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3, f64) {
         let mut gradient = Vec3::ZERO;
         let mut hessian = Mat3::ZERO;
+        let mut gap = f64::INFINITY;
         for (contact, slot) in self.of_point(v) {
             let bridge = contact.bridge(x);
             let w = bridge.weights[slot];
@@ -84,8 +91,11 @@ impl Contacts {
                 .sum();
             gradient += w * response.gradient;
             hessian += response.hessian * (w.abs() * together);
+            if law::is_steep(bridge.distance, contact.radius) && !contact.has_particle() {
+                gap = gap.min(bridge.distance);
+            }
         }
-        (gradient, hessian)
+        (gradient, hessian, gap)
     }
 
     /// The contacts of point `v`, with its slot in each.

@@ -200,36 +200,51 @@ impl Contact {
         if bridge.distance >= self.radius {
             return None;
         }
-        let (force, curvature) = law::force_and_curvature(bridge.distance, self.stiffness, self.radius);
+        let u = if self.friction > 0.0 { self.slip(bridge, x, slip) } else { Vec3::ZERO };
+        self.response_at(bridge.normal, bridge.distance, u, slot)
+    }
+
+    /// The same at a `distance` [m] along the normal `n`, with the slip `u` [m].
+    #[inline]
+    pub(super) fn response_at(&self, n: Vec3, distance: f64, u: Vec3, slot: usize) -> Option<Response> {
+        if distance >= self.radius {
+            return None;
+        }
+        let (force, curvature) = law::force_and_curvature(distance, self.stiffness, self.radius);
         let curvature = if slot == self.particle as usize { curvature } else { self.yielding(curvature) };
-        let n = bridge.normal;
         let nn = outer(n, n);
         let mut gradient = -force * n;
         let mut hessian = nn * curvature;
         if self.friction > 0.0 {
-            let (pull, stiffness) = self.drag(bridge, force, curvature, x, slip);
+            let (pull, stiffness) = self.drag(n, force, curvature, u);
             gradient += pull;
             hessian += stiffness;
         }
         Some(Response { force, gradient, hessian })
     }
 
+    /// Way [m] of the first side past the second since the start of the step, along and across the normal.
+    #[inline]
+    pub(super) fn slip(&self, bridge: &Bridge, x: &[Vec3], slip: &Slip<'_>) -> Vec3 {
+        let mut u = Vec3::ZERO;
+        for (&p, &w) in self.points().iter().zip(&bridge.weights) {
+            u += w * (x[p as usize] - slip.x_n[p as usize]);
+        }
+        u
+    }
+
     /// Force of friction as a gradient on the first side [N], and its stiffness [N/m]: T₀ + k u with the slip u of the step
-    /// across the normal, cut to μ times the normal `force`. k is twice the curvature of the normal law, so that a contact that
+    /// across the normal `n`, cut to μ times the normal `force`. k is twice the curvature of the normal law, so that a contact that
     /// is about to slide has given way along itself by μ/2 times what it has given way across.
     ///
     /// Where it is cut, the stiffness is that of the secant, k μ f/|T|, which never overshoots a turn of the force but comes
     /// slowly to where friction does not turn. So a contact that slid and slides on has none along its way, as its force has.
     #[inline]
-    fn drag(&self, bridge: &Bridge, force: f64, curvature: f64, x: &[Vec3], slip: &Slip<'_>) -> (Vec3, Mat3) {
+    fn drag(&self, n: Vec3, force: f64, curvature: f64, u: Vec3) -> (Vec3, Mat3) {
         let stiffness = ALONG * curvature;
-        let mut u = Vec3::ZERO;
-        for (&p, &w) in self.points().iter().zip(&bridge.weights) {
-            u += w * (x[p as usize] - slip.x_n[p as usize]);
-        }
         let mut pull = self.grip + stiffness * u;
-        pull -= bridge.normal.dot(pull) * bridge.normal;
-        let across = Mat3::IDENTITY - outer(bridge.normal, bridge.normal);
+        pull -= n.dot(pull) * n;
+        let across = Mat3::IDENTITY - outer(n, n);
         let (most, size) = (self.friction * force, pull.length());
         if size <= most {
             return (pull, across * stiffness);
@@ -246,7 +261,7 @@ impl Contact {
             return (Vec3::ZERO, false);
         }
         let (force, curvature) = law::force_and_curvature(bridge.distance, self.stiffness, self.radius);
-        let pull = self.drag(bridge, force, self.yielding(curvature), x, slip).0;
+        let pull = self.drag(bridge.normal, force, self.yielding(curvature), self.slip(bridge, x, slip)).0;
         (pull, pull.length() > SLIDING * self.friction * force)
     }
 }

@@ -19,6 +19,12 @@ pub fn energy(d: f64, k: f64, r: f64) -> f64 {
     }
 }
 
+/// True in the logarithmic stage, where the force changes by as much as the distance `d` [m] does.
+#[inline]
+pub(super) fn is_steep(d: f64, r: f64) -> bool {
+    d < 0.5 * r
+}
+
 /// Force −E′(d) [N], ≥ 0, and curvature E″(d) [N/m], > 0 below r.
 #[inline]
 pub fn force_and_curvature(d: f64, k: f64, r: f64) -> (f64, f64) {

@@ -118,6 +118,19 @@ impl ContactMemory {
         found.ok().map(|k| self.list[k].held)
     }
 
+    /// Calls `visit(point, collider)` for the points that touched a moving collider at the end of the last step, with
+    /// a point of the collider.
+    pub fn for_each_driven(&self, model: &ContactModel, mut visit: impl FnMut(u32, u32)) {
+        for held in &self.list {
+            let points = &held.points[..held.kind.used()];
+            let driven = |v: &u32| model.driven[*v as usize];
+            let Some(&collider) = points.iter().find(|v| driven(v)) else { continue };
+            for &v in points.iter().filter(|v| !driven(v)) {
+                visit(v, collider);
+            }
+        }
+    }
+
     /// Takes what the contacts hold at the end of a step at `x` [m].
     pub fn take(&mut self, contacts: &Contacts, x: &[Vec3], slip: &Slip<'_>) {
         let near = contacts.list.par_iter().with_min_len(TASK).filter(|c| !c.has_particle());

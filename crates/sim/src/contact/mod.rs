@@ -12,6 +12,7 @@ pub mod lagged_friction;
 pub mod law;
 mod line;
 mod memory;
+mod retreat;
 mod serve;
 pub mod wall;
 

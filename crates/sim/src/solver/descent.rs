@@ -24,27 +24,52 @@ pub struct Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Newton step of vertex `v` at the positions `x` [m], and its Hessian block [N/m].
+    /// Step of vertex `v` from the positions `x` [m], and its Hessian block [N/m] there: a Newton step, and more of them
+    /// where it leaves a contact that presses.
     #[inline]
     pub fn newton_step(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let (gradient, hessian) = self.block(v, x);
-        (solve_spd(&hessian, -gradient), hessian)
+        let rest = self.block_but_contacts(v, x);
+        let (gradient, hessian, gap) = self.with_contacts(v, x, rest);
+        let step = (solve_spd(&hessian, -gradient), hessian);
+        if !Contacts::may_open(gap, step.0) {
+            return step;
+        }
+        self.contacts.retreat((v, x), &self.slip, self.color_of, rest, step, solve_spd)
     }
 
     /// Gradient [N] and Hessian block [N/m] at vertex `v` of all that is no rod: inertia, other elements, contact.
     #[inline]
     pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+        let (gradient, hessian, _) = self.with_contacts(v, x, self.block_but_contacts(v, x));
+        (gradient, hessian)
+    }
+
+    #[inline]
+    fn block_but_contacts(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
         let i = v as usize;
         let weight = self.mass[i] * self.inverse_h2;
         let (mut gradient, mut hessian) = self.elastic.block(v, x);
         gradient += weight * (x[i] - self.y[i]);
         hessian += Mat3::from_diagonal(Vec3::splat(weight));
+        (gradient, hessian)
+    }
+
+    /// The block with contacts, and the smallest distance [m] of those that press hard.
+    #[inline]
+    fn with_contacts(
+        &self,
+        v: u32,
+        x: &[Vec3],
+        (mut gradient, mut hessian): (Vec3, Mat3),
+    ) -> (Vec3, Mat3, f64) {
+        let mut gap = f64::INFINITY;
         if self.contacts.touches(v) {
-            let (g, h) = self.contacts.block(v, x, &self.slip, self.color_of);
+            let (g, h, least) = self.contacts.block_and_gap(v, x, &self.slip, self.color_of);
             gradient += g;
             hessian += h;
+            gap = least;
         }
-        (gradient, hessian)
+        (gradient, hessian, gap)
     }
 
     /// Gradient of the whole objective at vertex `v` [N].

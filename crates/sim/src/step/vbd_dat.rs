@@ -200,6 +200,8 @@ impl VbdDat {
             report.iterations += 1;
         }
         cuts = cuts.plus(self.balance(system, x, state, h, &mut report));
+        // Contacts are remembered as the sweeps left them: a last advance of a collider is answered by nothing in this step.
+        self.remember(system, state, &mut report);
         // What was in the way of a collider may have moved on: with few sweeps this is its only other chance.
         if self.lagging(system, state) {
             cuts = cuts.plus(self.redetect(system, x, state, h, &mut report));
@@ -213,7 +215,6 @@ impl VbdDat {
             let forces = &mut report.fluid_forces;
             self.contacts.add_particle_forces(&system.contact, &self.work.current, forces);
         }
-        self.remember(system, state, &mut report);
         let moves: f64 =
             system.colors.iter().flatten().map(|&v| self.work.last_move[v as usize].powi(2)).sum();
         let moves = (self.bodies.points.iter())

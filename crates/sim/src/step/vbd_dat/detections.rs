@@ -33,6 +33,10 @@ const MOVE_MARGIN: f64 = 3.0;
 /// tangent, so that less than the whole would cut it again, and much more lists pairs for nothing.
 const WHOLE_MARGIN: f64 = 1.2;
 
+/// Rings of points around what a collider presses that get room to follow, and the share of the room of the ring before.
+const RINGS: usize = 3;
+const BEHIND: f64 = 0.8;
+
 impl VbdDat {
     /// Detects and applies the initial guess, going on while budgets or far pairs cut it.
     pub(super) fn guess(
@@ -150,6 +154,29 @@ impl VbdDat {
                 if held[v] { 0.0 } else { least.max(stretch) }
             })
             .collect_into_vec(margin);
+        self.pressed_margins(system);
+    }
+
+    /// Room for what a collider presses: it gives way by as much as the collider comes on, until they do not touch, and what
+    /// is behind it follows, an edge a sweep.
+    fn pressed_margins(&mut self, system: &System) {
+        let Work { wanted, margin, held, .. } = &mut self.work;
+        let radius = system.contact.radius();
+        let mut ring: Vec<(u32, f64)> = Vec::new();
+        self.memory.for_each_driven(&system.contact, |v, collider| {
+            ring.push((v, wanted[collider as usize].length().min(radius)));
+        });
+        for _ in 0..=RINGS {
+            let mut next = Vec::new();
+            for &(v, room) in &ring {
+                let i = v as usize;
+                if system.moves(i) && !held[i] && margin[i] < room {
+                    margin[i] = room;
+                    next.extend(system.neighbours.row(i).iter().map(|&w| (w, BEHIND * room)));
+                }
+            }
+            ring = next;
+        }
     }
 
     fn detect(&mut self, system: &System, x: &SafePositions, h: f64, report: &mut StepReport) {
