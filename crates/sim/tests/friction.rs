@@ -132,9 +132,8 @@ fn a_rigid_block_slides_with_a_little_less_friction_than_it_needs() {
     assert!((way / 0.274 - 1.0).abs() < 0.05, "{way} m");
 }
 
-/// An open defect: where a corner passes from one triangle of a flat plate to the next the block may lose half of its speed.
+/// Where a corner passes from one triangle of a flat plate to the next nothing holds it up.
 #[test]
-#[should_panic(expected = "m over a grid")]
 fn a_rigid_block_slides_as_far_over_many_triangles() {
     let way = way_down(rigid_on_slope(0.49, shapes::grid([2.0, 1.0], [8, 4])));
     assert!((way / 0.274 - 1.0).abs() < 0.05, "{way} m over a grid");

@@ -50,6 +50,8 @@ pub struct Contact {
     pub(super) grip: Vec3,
     /// It slid at the end of the last step.
     pub(super) slid: bool,
+    /// Sides of its triangle beyond which the face goes on flat: bit k for side k.
+    pub(super) seams: u8,
 }
 
 /// A contact at given positions: the bridge between the two sides.
@@ -124,6 +126,7 @@ impl Contact {
         give: f64::INFINITY,
         grip: Vec3::ZERO,
         slid: false,
+        seams: 0,
     };
 
     /// Its points, those of the first side first.
@@ -156,6 +159,11 @@ impl Contact {
             }
             Kind::PointFace => {
                 let c = closest_point_triangle(p[0], [p[1], p[2], p[3]]);
+                if self.seams != 0
+                    && let Some(bridge) = self.beyond_seam(c.region, p)
+                {
+                    return bridge;
+                }
                 ([1.0, -c.bary[0], -c.bary[1], -c.bary[2]], p[0] - c.point)
             }
             Kind::EdgeEdge => {

@@ -13,6 +13,7 @@ pub mod law;
 mod line;
 mod memory;
 mod retreat;
+mod seam;
 mod serve;
 pub mod wall;
 
@@ -354,7 +355,7 @@ impl ContactModel {
     /// The contact of a found pair, `None` if it is none. One that was there in the last step goes on from what it `held`.
     fn finish(
         &self,
-        (kind, q, served, gap): serve::Found,
+        (kind, q, served, gap, seams): serve::Found,
         h: f64,
         held: impl Fn() -> Option<Held>,
     ) -> Option<Contact> {
@@ -414,7 +415,7 @@ impl ContactModel {
         });
         let stiffness = share * stiffness;
         let friction = self.friction_between(a, b);
-        Some(Contact { kind, points: q, radius, goal, share, stiffness, friction, ..Contact::NONE })
+        Some(Contact { kind, points: q, radius, goal, share, stiffness, friction, seams, ..Contact::NONE })
     }
 
     /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s], with what they held at the end
@@ -428,14 +429,15 @@ impl ContactModel {
         memory: &ContactMemory,
         out: &mut Contacts,
     ) {
-        let mut found: Vec<(Kind, [u32; 4], bool, f64)> = detection
+        let mut found: Vec<serve::Found> = detection
             .planes
             .par_iter()
             .with_min_len(512)
             .filter(|p| p.surface)
             .map(|p| {
                 let (kind, q, served) = self.classify(geometry, x, p);
-                (kind, q, served, p.gap)
+                let seams = if kind == Kind::PointFace { self.seams(x, p.primitives[1], q) } else { 0 };
+                (kind, q, served, p.gap, seams)
             })
             .collect();
         // Edges and corners of a triangle are reached through each neighbour: one contact stands for all, with its

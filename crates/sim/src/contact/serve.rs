@@ -13,8 +13,8 @@ use littoral_geom::math::Vec3;
 /// them, and their ends carry what they would.
 const PARALLEL: f64 = 0.02;
 
-/// A found contact: features, points, whether they serve each other, gap [m].
-pub(super) type Found = (Kind, [u32; 4], bool, f64);
+/// A found contact: features, points, whether they serve each other, gap [m], seams of its triangle.
+pub(super) type Found = (Kind, [u32; 4], bool, f64, u8);
 
 impl ContactModel {
     /// True when one of the points belongs to a rigid body.
@@ -86,7 +86,7 @@ impl ContactModel {
         found.retain(|(kind, [v, a, b, _], ..)| {
             *kind != Kind::PointEdge || edges.binary_search(&(*v, *a.min(b), *a.max(b))).is_err()
         });
-        for (kind, [v, a, b, _], served, _) in found.iter() {
+        for (kind, [v, a, b, _], served, ..) in found.iter() {
             if *kind == Kind::PointEdge && *served && self.meets_body(&[*v, *a]) {
                 points.extend([(*v, *a), (*v, *b)]);
             }
