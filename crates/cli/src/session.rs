@@ -300,8 +300,8 @@ impl Session {
         if wet == 0 {
             return;
         }
-        let text =
-            "a rod is in a fluid, which does not feel rods yet: it flows through and does not move them";
+        let text = "a rod is in a fluid, which does not feel rods with this splitting: it flows through and does not move \
+                    them; \"proxy\" is one with which it does";
         if !self.report.warnings.iter().any(|w| w.code == ROD_IN_FLUID) {
             self.progress.warn(text);
         }

@@ -136,6 +136,13 @@ pub enum Splitting {
     Joint,
 }
 
+impl Splitting {
+    /// True if the fluid phase has a model of what the solids do.
+    pub fn has_proxy(self) -> bool {
+        matches!(self, Splitting::Proxy | Splitting::ProxyThreePhase)
+    }
+}
+
 /// How the solids near a fluid answer its pressure within the fluid phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SolidResponse {

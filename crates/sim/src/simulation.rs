@@ -199,6 +199,11 @@ impl Simulation {
         self.system.fluid.as_ref().map(|f| f.spacing)
     }
 
+    /// True if the fluid lifts rods and drags them along: with the splittings "proxy" and "proxy-three-phase".
+    pub fn fluid_moves_rods(&self) -> bool {
+        self.system.fluid.as_ref().is_some_and(|f| f.settings.splitting.has_proxy())
+    }
+
     /// The largest step the fluid allows now [s]: the Courant limit of its fastest particle; `None` without fluid.
     pub fn largest_step(&self) -> Option<f64> {
         self.system.fluid.as_ref().map(|f| f.largest_step(&self.state))

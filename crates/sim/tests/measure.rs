@@ -8,7 +8,7 @@ use littoral_sim::motion::Motion;
 use littoral_sim::scene::{
     ClothMaterial, Liquid, LiquidMaterial, Placement, RodMaterial, SceneBuilder, SoftMaterial,
 };
-use littoral_sim::settings::{ContactSettings, SolverSettings};
+use littoral_sim::settings::{ContactSettings, SolverSettings, Splitting};
 use littoral_sim::simulation::Simulation;
 
 fn named(name: &str) -> Placement {
@@ -82,7 +82,7 @@ fn a_mirrored_body_has_negative_volume() {
 /// ──┼──┼──┼──┼──┼──┼──┼──┼──┼──
 /// ```
 #[test]
-fn a_segment_is_in_a_fluid_from_half_a_spacing_on() {
+fn a_segment_is_in_a_fluid_that_does_not_feel_it_from_half_a_spacing_on() {
     let mut builder = SceneBuilder::new(SolverSettings::default(), ContactSettings::default());
     let rope = shapes::segment_line(Vec3::ZERO, Vec3::X, 10);
     builder.add_rod(named("rope"), rope, RodMaterial { radius: 5e-3, ..RodMaterial::default() });
@@ -95,7 +95,9 @@ fn a_segment_is_in_a_fluid_from_half_a_spacing_on() {
         emitters: Vec::new(),
         material: LiquidMaterial::default(),
     });
-    // The third one is above the end of two segments.
+    assert_eq!(segments_in_fluid(&builder.clone().build().unwrap()), 0);
+    // Without a proxy the fluid does not feel them. The third one is above the end of two segments.
+    builder.fluid.splitting = Splitting::Baseline;
     assert_eq!(segments_in_fluid(&builder.build().unwrap()), 3);
     assert_eq!(segments_in_fluid(&scene()), 0);
 }

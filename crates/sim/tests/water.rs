@@ -372,11 +372,7 @@ fn a_hollow_ball_floats_as_a_solid_one_of_its_weight() {
     floats(500.0, Some(2e-3), 0.5, 0.5);
 }
 
-/// An open defect: at four spacings a radius it lies at 0.777 for 0.804, 5.4 % of its radius too high where 5 are allowed.
-/// A wall counts as a half-space, so that the layer of particles at a ball of five spacings holds a tenth less than that at
-/// a flat wall: the ball displaces more than its volume.
 #[test]
-#[should_panic(expected = "900 kg/m³ lies at")]
 fn a_heavy_rigid_ball_floats_as_deep_as_archimedes_says() {
     floats(900.0, None, 0.804, 0.38);
 }

@@ -15,6 +15,7 @@ mod memory;
 mod retreat;
 mod seam;
 mod serve;
+pub mod shadow;
 pub mod wall;
 
 pub use contacts::Contacts;
@@ -52,8 +53,6 @@ pub struct ParticleContact {
 pub struct ContactModel {
     /// Edge index of each side of each triangle: side k runs from corner k to corner k+1.
     triangle_edges: Vec<[u32; 3]>,
-    /// Ends of each edge, the lower index first.
-    ends: Vec<[u32; 2]>,
     /// Up to two opposite corners of each edge.
     opposite: Vec<[u32; 2]>,
     /// Neighbours of each point along edges.
@@ -176,7 +175,6 @@ impl ContactModel {
         let ends = surface.edges.iter().flat_map(|e| [(e[0], e[1]), (e[1], e[0])]);
         let neighbours = Csr::from_pairs(points.mass.len(), ends);
         ContactModel {
-            ends: surface.edges.iter().map(|e| [e[0].min(e[1]), e[0].max(e[1])]).collect(),
             triangle_edges,
             opposite,
             neighbours,

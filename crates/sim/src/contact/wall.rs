@@ -1,7 +1,8 @@
-//! Surfaces as a fluid particle sees them: the features whose cells it lies in, each with the share of the space
-//! behind it that it really covers.
+//! Surfaces as a fluid particle sees them: the features whose cells it lies in, each with what it hides of the space
+//! around the particle.
 
-use super::{ContactModel, Kind, NONE};
+use super::shadow::Sight;
+use super::{ContactModel, Kind};
 use crate::safe::Geometry;
 use littoral_geom::math::Vec3;
 use littoral_geom::near::NearTriangle;
@@ -17,9 +18,10 @@ pub struct Meeting {
     pub normal: Vec3,
     /// Distance [m].
     pub distance: f64,
-    /// Share of the half-space behind the nearest point that the surface hides from the particle [–]: 1 above a face,
-    /// a half above the edge of a box or over the rim of a sheet, 0 beside the rim.
-    pub cover: f64,
+    /// Kernel volume behind it [–]; those of several combine as 1 − Π(1 − γ).
+    pub volume: f64,
+    /// Integral of the kernel over it times its normal, at that volume of the others [1/spacing].
+    pub pull: Vec3,
 }
 
 impl ContactModel {
@@ -27,6 +29,7 @@ impl ContactModel {
     /// many triangles share it, and only if the point lies in its cell: a flat surface is one wall, not one per triangle.
     pub fn meetings(
         &self,
+        sight: Sight<'_>,
         geometry: &Geometry,
         x: &[Vec3],
         v: u32,
@@ -44,38 +47,15 @@ impl ContactModel {
             let between = x[v as usize] - n.point;
             let normal = if n.distance > 0.0 { between / n.distance } else { Vec3::ZERO };
             let triangle = geometry.surface.triangles[n.triangle as usize];
-            let cover = match kind {
-                Kind::PointFace => 1.0,
-                Kind::PointEdge => self.edge_cover(x, normal, [q[1], q[2]], n.triangle),
-                Kind::PointPoint => self.point_cover(x, normal, if q[0] == v { q[1] } else { q[0] }),
-                Kind::EdgeEdge => 0.0,
-            };
-            out.push(Meeting { corners: triangle, weights: n.bary, normal, distance: n.distance, cover });
+            out.push(Meeting {
+                corners: triangle,
+                weights: n.bary,
+                normal,
+                distance: n.distance,
+                volume: 0.0,
+                pull: Vec3::ZERO,
+            });
         }
-    }
-
-    /// Mean over the two faces at the edge of (d·n)²; a face that is missing hides nothing. Exact above a flat edge (1),
-    /// above a right-angled one (½), over a rim (½) and beside it (0).
-    fn edge_cover(&self, x: &[Vec3], d: Vec3, ends: [u32; 2], triangle: u32) -> f64 {
-        let [e0, e1] = ends.map(|e| x[e as usize]);
-        let side = self.triangle_edges[triangle as usize]
-            .iter()
-            .find(|&&e| self.ends[e as usize] == [ends[0].min(ends[1]), ends[0].max(ends[1])]);
-        let Some(&edge) = side else { return 0.0 };
-        let faces = self.opposite[edge as usize].iter().filter(|&&c| c != NONE).map(|&c| {
-            let normal = (e1 - e0).cross(x[c as usize] - e0).normalize_or_zero();
-            d.dot(normal).powi(2)
-        });
-        0.5 * faces.sum::<f64>()
-    }
-
-    /// Mean over the edges at the point of (1 − (d·e)²)²: 1 where they lie flat, near 0 at the tip of a needle.
-    fn point_cover(&self, x: &[Vec3], d: Vec3, w: u32) -> f64 {
-        let around = self.neighbours.row(w as usize);
-        let flat = around.iter().map(|&a| {
-            let e = (x[a as usize] - x[w as usize]).normalize_or_zero();
-            (1.0 - d.dot(e).powi(2)).powi(2)
-        });
-        flat.sum::<f64>() / around.len().max(1) as f64
+        self.share_out(sight, geometry, (x, v), near, out);
     }
 }

@@ -95,17 +95,29 @@ impl Kernel {
         32.0 / self.support * (piece(1.0) - 4.0 * piece(0.5))
     }
 
+    /// G(r) = ∫_r^ħ W s² ds [–]: the kernel volume beyond r, per solid angle; 4π G(0) = 1.
+    #[inline]
+    pub fn beyond(&self, r: f64) -> f64 {
+        let q = r / self.support;
+        // ∫_q^a (a − t)³ t² dt with L = a − q.
+        let piece = |a: f64| {
+            let l = positive(a - q);
+            l.powi(4) * (a * a / 4.0 - l * (2.0 * a / 5.0 - l / 6.0))
+        };
+        16.0 / PI * (piece(1.0) - 4.0 * piece(0.5))
+    }
+
+    /// The factor on volumes behind walls with which a lattice that starts half a spacing from one sums to 1 [–].
+    #[inline]
+    pub fn wall_scale(&self) -> f64 {
+        self.wall_scale
+    }
+
     /// The volume that a wall at distance d adds to a particle's sum: γ(d), scaled so that a lattice that starts half
     /// a spacing from the wall sums to 1 in its first layer.
     #[inline]
     pub fn wall_volume(&self, d: f64) -> f64 {
         self.wall_scale * self.half_space(d)
-    }
-
-    /// Derivative of [`wall_volume`](Self::wall_volume) by d [1/m], ≤ 0.
-    #[inline]
-    pub fn wall_slope(&self, d: f64) -> f64 {
-        -self.wall_scale * self.plane(d)
     }
 
     /// ω at the plane through the particle [1/m]: the largest gradient a flat free surface can have.
@@ -145,24 +157,28 @@ impl Kernel {
         let d = (d / self.support).max(0.05);
         let slope = |q: f64| 6.0 * (positive(1.0 - q).powi(2) - 4.0 * positive(0.5 - q).powi(2));
         let integrand = |q: f64| slope(q) * (q * q - d * d).powi(2) / (q * q);
-        let integral = gauss(d.min(0.5), 0.5, integrand) + gauss(d.clamp(0.5, 1.0), 1.0, integrand);
+        let part = |a: f64, b: f64| gauss(a, b, |q| (integrand(q), 0.0)).0;
+        let integral = part(d.min(0.5), 0.5) + part(d.clamp(0.5, 1.0), 1.0);
         20.0 * integral / (d * self.support * self.support)
     }
 }
 
-/// Five-point Gauss quadrature on [a, b].
-fn gauss(a: f64, b: f64, f: impl Fn(f64) -> f64) -> f64 {
+/// Five-point Gauss quadrature of a pair of functions on [a, b].
+pub(super) fn gauss(a: f64, b: f64, f: impl Fn(f64) -> (f64, f64)) -> (f64, f64) {
     const NODES: [(f64, f64); 3] = [
         (0.0, 0.568_888_888_888_888_9),
         (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
         (0.906_179_845_938_664, 0.236_926_885_056_189_08),
     ];
     let (mid, half) = (0.5 * (a + b), 0.5 * (b - a));
-    let mut sum = NODES[0].1 * f(mid);
+    let middle = f(mid);
+    let mut sum = (NODES[0].1 * middle.0, NODES[0].1 * middle.1);
     for (x, w) in &NODES[1..] {
-        sum += w * (f(mid - half * x) + f(mid + half * x));
+        let (low, high) = (f(mid - half * x), f(mid + half * x));
+        sum.0 += w * (low.0 + high.0);
+        sum.1 += w * (low.1 + high.1);
     }
-    half * sum
+    (half * sum.0, half * sum.1)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod nodes;
 mod operator;
 mod phase;
 mod prepare;
+mod shadow;
 mod solve;
 mod stencil;
 mod step_size;
@@ -31,6 +32,7 @@ pub use assembled::Assembled;
 pub use backing::Backing;
 pub use kernel::Kernel;
 pub use nodes::{Link, NO_NODE, Node};
+pub use shadow::Shadow;
 pub use solve::{SolveReport, SolveSettings};
 pub use stencil::Stencil;
 pub use step_size::{StepLimits, stiffness_for};
@@ -243,6 +245,11 @@ impl Fluid {
     /// Support radius ħ [m]: walls farther away and particles farther apart do not matter.
     pub fn support(&self) -> f64 {
         self.kernel.support() * self.spacing
+    }
+
+    /// The kernel, in spacings.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// Mass of a particle, ρ₀ dx³ [kg]; 0 if it is absent.

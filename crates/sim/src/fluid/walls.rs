@@ -3,8 +3,8 @@
 //! A wall is a plane, told by its nearest point. Where planes meet, the volumes behind them overlap: of what is left
 //! by the nearer walls, each takes its own share, 1 − Π(1 − γ_k). A lattice in a corner at half a spacing from each
 //! wall then sums to 1 within 1 % (the kernel is nearly a product of functions of x, y and z). Walls that face the
-//! same way are the same wall seen twice: γ_k is weighted by o_k = c_k (1 − max(0, n_k·n_l)), the least over nearer
-//! walls l, where c_k is the share of the half-space behind it that the wall takes up.
+//! same way are the same wall seen twice: the γ_k of a plane is weighted by 1 − max(0, n_k·n_l), the least over nearer
+//! walls l. Whoever tells what a wall hides has seen to that.
 
 use super::kernel::Kernel;
 use super::nodes::NO_NODE;
@@ -26,8 +26,9 @@ pub struct Wall {
     /// Velocity of that point over the step by its prescribed corners, already weighted [m/s]. The point moves by this
     /// times h and Σ weight·displacement over its nodes.
     pub velocity: Vec3,
-    /// Share of the half-space behind that point which the wall takes up [–], in [0, 1]: less than 1 past an edge.
-    pub cover: f64,
+    /// Kernel volume behind the wall [–], and integral of the kernel over it [1/spacing], so that the volumes of a
+    /// particle's walls combine as 1 − Π(1 − γ); `None`: those of a whole plane.
+    pub hides: Option<[f64; 2]>,
     /// True if the fluid sticks to the wall, through its viscosity; false if it slips.
     pub no_slip: bool,
 }
@@ -36,14 +37,14 @@ impl Wall {
     /// A free-slip wall at rest, at the distance [m] and with the normal given.
     pub fn fixed(particle: u32, distance: f64, normal: Vec3) -> Self {
         let (nodes, weights) = ([NO_NODE; 3], [0.0; 3]);
-        Wall { particle, distance, normal, nodes, weights, velocity: Vec3::ZERO, cover: 1.0, no_slip: false }
+        Wall { particle, distance, normal, nodes, weights, velocity: Vec3::ZERO, hides: None, no_slip: false }
     }
 
     /// True if every number is finite.
     pub(super) fn is_finite(&self) -> bool {
         let weights = self.weights.iter().all(|w| w.is_finite());
         weights
-            && self.cover.is_finite()
+            && self.hides.is_none_or(|h| h.iter().all(|v| v.is_finite()))
             && self.distance.is_finite()
             && self.normal.is_finite()
             && self.velocity.is_finite()
@@ -53,24 +54,34 @@ impl Wall {
 /// What one wall contributes to its particle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
-    /// Weighted slope of the wall's volume by the distance, o γ′ Π(1 − o γ) over the other walls [1/m], ≤ 0.
+    /// Slope of the volume by the distance of the wall, γ′ Π(1 − γ) over the other walls [1/m], ≤ 0.
     pub slope: f64,
-    /// o [–], in [0, 1].
+    /// Share of a whole plane that the wall makes up [–], in [0, 1].
     pub weight: f64,
+    /// Volume of the wall alone [–].
+    volume: f64,
 }
 
 /// The volume that the walls of one particle, nearest first, add to its sum; each wall's share is written to `out`.
 pub(super) fn combine(kernel: &Kernel, walls: &[Wall], out: &mut [Share]) -> f64 {
     let mut left = 1.0;
     for (k, wall) in walls.iter().enumerate() {
-        let overlap = walls[..k].iter().map(|near| near.normal.dot(wall.normal)).fold(0.0, f64::max);
-        let weight = (wall.cover * (1.0 - overlap)).clamp(0.0, 1.0);
-        out[k] = Share { slope: weight * kernel.wall_slope(wall.distance), weight };
-        left *= 1.0 - weight * kernel.wall_volume(wall.distance);
+        let plane = kernel.half_space(wall.distance);
+        let (volume, slope, weight) = match wall.hides {
+            Some([volume, area]) => (volume, -area, if plane > volume { volume / plane } else { 1.0 }),
+            None => {
+                let overlap = walls[..k].iter().map(|near| near.normal.dot(wall.normal)).fold(0.0, f64::max);
+                let weight = (1.0 - overlap).max(0.0);
+                (weight * plane, -weight * kernel.plane(wall.distance), weight)
+            }
+        };
+        let volume = kernel.wall_scale() * volume;
+        out[k] = Share { slope: kernel.wall_scale() * slope, weight, volume };
+        left *= 1.0 - volume;
     }
-    for (share, wall) in out.iter_mut().zip(walls) {
+    for share in out.iter_mut() {
         // γ stays below 1, so the product can be divided by each of its factors.
-        share.slope *= left / (1.0 - share.weight * kernel.wall_volume(wall.distance));
+        share.slope *= left / (1.0 - share.volume);
     }
     1.0 - left
 }

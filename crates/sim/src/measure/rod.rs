@@ -30,10 +30,10 @@ pub(super) fn measure(sim: &Simulation, object: &Object, what: Measure) -> f64 {
     }
 }
 
-/// Number of segments of rods that have a particle nearer to their surface than half a spacing: those that a fluid flows
-/// through, since it does not feel them.
+/// Number of segments of rods that have a particle nearer to their surface than half a spacing, where the splitting is one
+/// in which the fluid flows through rods without feeling them.
 pub fn segments_in_fluid(sim: &Simulation) -> usize {
-    let Some(spacing) = sim.spacing() else { return 0 };
+    let Some(spacing) = sim.spacing().filter(|_| !sim.fluid_moves_rods()) else { return 0 };
     let x = &sim.state().x;
     let mut wet = 0;
     for (number, rod) in sim.objects().iter().enumerate().filter(|(_, o)| o.kind == ObjectKind::Rod) {

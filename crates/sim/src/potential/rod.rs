@@ -51,6 +51,8 @@ impl RodParameters {
 pub struct RodSegment {
     /// Rest length l [m].
     pub length: f64,
+    /// Radius r of the section [m].
+    pub radius: f64,
     /// C across, GA times the shear share [N].
     pub across: f64,
     /// C along, EA [N].
@@ -86,6 +88,7 @@ impl RodSegment {
         }
         Ok(RodSegment {
             length,
+            radius: parameters.radius,
             across: SHEAR_SHARE * parameters.shear * parameters.area(),
             along: parameters.young * parameters.area(),
             damping: parameters.damping,

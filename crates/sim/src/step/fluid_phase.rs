@@ -9,6 +9,7 @@ use crate::body::{NO_BODY, Pose};
 use crate::contact::barrier;
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::law;
+use crate::contact::shadow::Sight;
 use crate::contact::wall::Meeting;
 use crate::fluid::{ABSENT, Fluid, Link, NO_NODE, Node, Solution, SolveSettings, Stencil, Visibility, Wall};
 use crate::liquid::{FluidSystem, PARTICLE_MEMORY, life};
@@ -19,6 +20,7 @@ use crate::settings::{SolidResponse, Splitting};
 use crate::solver::body_backing::SolidBacking;
 use crate::solver::sparse::Unknowns;
 use crate::step::exact_proxy::stencil_of;
+use crate::step::immersed::{Piece, pieces};
 use crate::system::System;
 use littoral_geom::math::{Aabb, Mat3, Vec3, outer};
 use littoral_geom::near::NearTriangles;
@@ -42,6 +44,8 @@ pub struct FluidPhase {
     /// Places of the particles in `points` (p), or `u32::MAX`.
     place: Vec<u32>,
     near_surface: Vec<bool>,
+    /// Pieces of rods with water around them.
+    immersed: Vec<Piece>,
     /// Points that are nodes.
     pub(super) unknowns: Unknowns,
     backing: SolidBacking,
@@ -110,6 +114,7 @@ impl FluidPhase {
             kinds: Vec::new(),
             place: Vec::new(),
             near_surface: Vec::new(),
+            immersed: Vec::new(),
             unknowns: Unknowns::default(),
             backing: SolidBacking::default(),
             pushes: Vec::new(),
@@ -270,7 +275,13 @@ impl FluidPhase {
     ) {
         self.list_present(f, state);
         self.near.fit(start.x, &system.geometry.surface.triangles, &self.points, self.fluid.support());
+        self.immersed.clear();
+        // The joint solve asks for its contacts anew in each iteration, and for nothing else; the baseline knows no solids.
+        if f.settings.splitting.has_proxy() {
+            self.immersed = pieces(system, &self.fluid, start.x, &self.points);
+        }
         self.surroundings(system, f, start, wanted);
+        self.tie_rods(system, f, start, state, wanted);
         let x = &start.x[f.first..];
         {
             let (near, place) = (&self.near, &self.place);
@@ -427,6 +438,7 @@ impl FluidPhase {
             self.barriers.list_near(proxy.model, &system.contact, &system.geometry, near);
             self.barriers.touches(start.x, &mut touches);
         }
+        let sight = Sight { kernel: self.fluid.kernel(), spacing: f.spacing };
         let meetings: Vec<(u32, Meeting)> = points
             .par_iter()
             .enumerate()
@@ -434,7 +446,7 @@ impl FluidPhase {
             .flat_map_iter(|(k, &v)| {
                 let mut out = Vec::new();
                 if !near.list(k).is_empty() {
-                    system.contact.meetings(&system.geometry, start.x, v, near.list(k), &mut out);
+                    system.contact.meetings(sight, &system.geometry, start.x, v, near.list(k), &mut out);
                 }
                 out.into_iter().map(move |m| (v, m))
             })
@@ -451,17 +463,19 @@ impl FluidPhase {
             let kind = f.kinds[i];
             let (particle, weights) = (i as u32, m.weights);
             let object = system.contact.object_of(m.corners[0]);
-            self.wall_objects.push(object);
-            self.walls.push(Wall {
-                particle,
-                distance: m.distance,
-                normal: m.normal,
-                nodes,
-                weights,
-                velocity: motion / start.h,
-                cover: m.cover,
-                no_slip: f.no_slip[kind as usize],
-            });
+            if m.volume > 0.0 {
+                self.wall_objects.push(object);
+                self.walls.push(Wall {
+                    particle,
+                    distance: m.distance,
+                    normal: m.pull.normalize_or_zero(),
+                    nodes,
+                    weights,
+                    velocity: motion / start.h,
+                    hides: Some([m.volume, m.pull.length()]),
+                    no_slip: f.no_slip[kind as usize],
+                });
+            }
             let radius = system.contact.particles().radius;
             if m.distance < radius && start.proxy.is_none() {
                 let (force, curvature) =
@@ -485,6 +499,23 @@ impl FluidPhase {
         }
     }
 
+    /// Links of particles to the rods that they flow around.
+    fn tie_rods(
+        &mut self,
+        system: &System,
+        f: &FluidSystem,
+        start: &Start<'_>,
+        state: &Snapshot,
+        wanted: &[Vec3],
+    ) {
+        for piece in &self.immersed {
+            let object = system.contact.object_of(piece.ends[0]);
+            let links = piece.links(f, start, state, &self.unknowns, |v| wanted[v as usize]);
+            self.links.extend(links);
+            self.link_objects.resize(self.links.len(), object);
+        }
+    }
+
     /// Nodes: with elasticity every free point of a body that the fluid meets, without it the points it meets.
     fn choose_nodes(
         &mut self,
@@ -498,7 +529,8 @@ impl FluidPhase {
         let mut met = vec![false; f.first];
         let mut wet = vec![false; system.geometry.prescribed.len()];
         let touched = touches.iter().flat_map(|t| &t.points[1..t.used()]).copied();
-        for c in meetings.iter().flat_map(|(_, m)| m.corners).chain(touched) {
+        let immersed = self.immersed.iter().flat_map(|p| p.ends);
+        for c in meetings.iter().flat_map(|(_, m)| m.corners).chain(touched).chain(immersed) {
             met[c as usize] = true;
             wet[component[c as usize] as usize] = true;
         }

@@ -4,6 +4,7 @@ mod bodies;
 mod budget;
 mod exact_proxy;
 mod fluid_phase;
+mod immersed;
 mod joint_fluid;
 mod newton_beside;
 mod newton_forces;
