@@ -104,6 +104,14 @@ impl Chamber {
         }
     }
 
+    /// Its points, ascending.
+    pub fn points(&self) -> Vec<u32> {
+        let mut points: Vec<u32> = self.triangles.iter().flatten().copied().collect();
+        points.sort_unstable();
+        points.dedup();
+        points
+    }
+
     /// One of its points.
     pub fn point(&self) -> u32 {
         // A closed surface has triangles.

@@ -17,10 +17,6 @@ pub(super) type Checked = Result<(), SceneFileError>;
 /// Checks a decoded scene.
 pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     let check = Check { document };
-    if scene.solver.method == Method::Newton && !scene.rod.is_empty() {
-        let message = "method \"newton\" is not available for scenes with rods";
-        return check.fail("solver.method", message, Some("available with rods: \"vbd\""));
-    }
     if scene.solver.method == Method::Newton && scene.solver.budget_ms.is_some() {
         let message = "budget_ms is of the method \"vbd\"";
         let hint = "method \"newton\" runs to its tolerance: bound it by iterations";

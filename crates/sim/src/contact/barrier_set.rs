@@ -12,7 +12,8 @@
 //! *Edges against edges* add a small share of that strength, in the same way:
 //! E = κA [b̄(d) − Σ b̄(d of an end and the other edge) + Σ b̄(d of two ends)], times the mollifier. Where the closest
 //! point is an end this vanishes, and the point's own sum acts alone: surfaces that lie flat on each other feel edges
-//! only where they cross.
+//! only where they cross. Segments of rods meet whatever is nearest on other edges, each by itself: two rods with all of the
+//! strength, a rod and an edge of a surface with that share.
 //!
 //! Within one object, ranges end below the distances at rest.
 
@@ -51,7 +52,7 @@ const TASK: usize = 64;
 pub struct BarrierModel {
     /// κA of each point [N], > 0 where it is simulated.
     pub strength: Vec<f64>,
-    /// d̂ of each point against other objects [m].
+    /// d̂ of each point against its like, and of particles against everything [m].
     pub range: Vec<f64>,
     /// d̂ of each point against its own object [m]: below the distance to its triangles at rest.
     pub own_range: Vec<f64>,
@@ -76,6 +77,8 @@ struct Group {
 struct Edges {
     points: [u32; 4],
     barrier: Barrier<4>,
+    /// One of them is a segment of a rod.
+    is_line: bool,
 }
 
 /// The pairs of one detection that barriers may act between.
@@ -104,12 +107,12 @@ impl BarrierModel {
     /// For a model of contacts and steps of `h` [s].
     pub fn new(contact: &ContactModel, geometry: &Geometry, h: f64) -> Self {
         let n = contact.mass.len();
-        let radius = contact.radius;
+        let own = |v: usize| contact.radius_between(contact.object[v], contact.object[v]);
         let mut strength: Vec<f64> = (0..n)
             .map(|v| {
                 let inertia = INERTIA * contact.mass[v] / (h * h);
-                let own = contact.stiffness.unwrap_or(inertia.max(ELASTIC * contact.elastic[v]));
-                if contact.mass[v] > 0.0 { own * radius } else { 0.0 }
+                let stiffness = contact.stiffness.unwrap_or(inertia.max(ELASTIC * contact.elastic[v]));
+                if contact.mass[v] > 0.0 { stiffness * own(v) } else { 0.0 }
             })
             .collect();
         let objects = contact.friction.len();
@@ -119,7 +122,7 @@ impl BarrierModel {
             s.0 += strength[v];
             s.1 += 1.0;
         }
-        let mut range = vec![radius; n];
+        let mut range: Vec<f64> = (0..n).map(own).collect();
         // Particles: κ = k_I over the great disc s_q, from the stand-off on [Xie 2023, §3.4].
         let particles = &contact.particles;
         let first = n - particles.stiffness.len();
@@ -144,7 +147,8 @@ impl BarrierModel {
         }
         let v = v as usize;
         let strength = self.strength[v].max(self.of_object[object as usize]);
-        let range = if contact.object[v] == object { self.own_range[v] } else { self.range[v] };
+        let own = contact.object[v];
+        let range = if own == object { self.own_range[v] } else { contact.radius_between(own, object) };
         let tied = self.tied.binary_search_by_key(&(v as u32, object), |t| (t.0, t.1));
         let range = tied.map_or(range, |k| range.min(self.tied[k].2));
         (strength, range)
@@ -163,18 +167,20 @@ fn tied_ranges(contact: &ContactModel) -> Vec<(u32, u32, f64)> {
 /// Ranges within objects: no point is pushed by what is that near at rest.
 fn own_ranges(contact: &ContactModel, geometry: &Geometry) -> Vec<f64> {
     let (x, radius) = (&contact.rest, contact.radius);
-    let boxes: Vec<Aabb> = x.iter().map(|&p| Aabb::point(p).inflated(0.5 * radius)).collect();
+    let own: Vec<f64> = contact.object.iter().map(|&o| contact.radius_between(o, o)).collect();
+    let boxes: Vec<Aabb> = x.iter().zip(&own).map(|(&p, r)| Aabb::point(p).inflated(0.5 * r)).collect();
+    let reach: Vec<f64> = own.iter().map(|r| (0.5 * (r - radius)).max(0.0)).collect();
     let query = Query {
         x,
         boxes: &boxes,
-        reach: &vec![0.0; x.len()],
+        reach: &reach,
         offset: radius,
         active: &geometry.active,
         rigid: &geometry.rigid,
     };
     let (mut points, mut edges) = (Vec::new(), Vec::new());
     BroadPhase::new(&geometry.surface, x.len()).detect(&geometry.surface, &query, &mut points, &mut edges);
-    let mut ranges = vec![radius; x.len()];
+    let mut ranges = own;
     for p in points {
         let t = geometry.surface.triangles[p.b as usize];
         if contact.object[p.a as usize] == contact.object[t[0] as usize] {
@@ -413,6 +419,17 @@ fn touch_edges(edges: &Edges, x: &[Vec3], found: &mut Vec<Touch>) {
     if c.distance_sq >= reach {
         return;
     }
+    if edges.is_line {
+        // Nothing else stands for the ends of segments: they count where they are nearest, for each segment there.
+        let pair = match (c.region_a, c.region_b) {
+            (EdgeRegion::Interior, EdgeRegion::Interior) => Pair::EdgeEdge,
+            (EdgeRegion::Vertex(i), EdgeRegion::Interior) => Pair::EndEdge(i),
+            (EdgeRegion::Interior, EdgeRegion::Vertex(j)) => Pair::EndEdge(2 + j),
+            (EdgeRegion::Vertex(i), EdgeRegion::Vertex(j)) => Pair::EndEnd(i, 2 + j),
+        };
+        found.push(Touch { points: edges.points, barrier: Barrier { pair, ..edges.barrier } });
+        return;
+    }
     let (mut whole, mut at_end, mut at_ends) = (0.0, [0.0; 4], [[0.0; 2]; 2]);
     match (c.region_a, c.region_b) {
         (EdgeRegion::Interior, EdgeRegion::Interior) => whole += 1.0,
@@ -454,7 +471,7 @@ fn edge_pair(model: &BarrierModel, contact: &ContactModel, points: [u32; 4]) -> 
     let q = points.map(|v| v as usize);
     let (a, b) = (contact.object[q[0]], contact.object[q[2]]);
     let rest = q.map(|v| contact.rest[v]);
-    let range = q.map(|v| model.range[v]).into_iter().fold(f64::INFINITY, f64::min);
+    let range = contact.radius_between(a, b);
     let range = if a == b {
         range.min(closest_edge_edge(rest[0], rest[1], rest[2], rest[3]).distance_sq.sqrt())
     } else {
@@ -466,8 +483,11 @@ fn edge_pair(model: &BarrierModel, contact: &ContactModel, points: [u32; 4]) -> 
         return None;
     }
     let epsilon = mollified_below(rest[0].distance(rest[1]), rest[2].distance(rest[3]));
-    let barrier = Barrier { pair: Pair::EdgeEdge, strength: EDGE_SHARE * strongest, range, epsilon };
-    Some(Edges { points, barrier })
+    // Two rods have nothing but their segments to meet with.
+    let lines = [q[0], q[2]].map(|v| contact.line[v]);
+    let share = if lines == [true, true] { 1.0 } else { EDGE_SHARE };
+    let barrier = Barrier { pair: Pair::EdgeEdge, strength: share * strongest, range, epsilon };
+    Some(Edges { points, barrier, is_line: lines.contains(&true) })
 }
 
 impl Touch {

@@ -110,20 +110,28 @@ pub(super) fn build(scene: SceneBuilder) -> Result<Simulation, SceneError> {
         return Err(SceneError::Setting { key: "scene", what: "holds more than 2^30 points".into() });
     }
     all.pairing = all.pairing(&scene.pairs)?;
-    if !scene.rigids.is_empty() {
-        check_rigid_settings(&scene.solver, (!scene.liquids.is_empty()).then_some(scene.fluid.splitting))?;
+    if !(scene.rigids.is_empty() && scene.rods.is_empty()) {
+        check_rigid_settings(
+            &scene.solver,
+            !scene.rigids.is_empty(),
+            (!scene.liquids.is_empty()).then_some(scene.fluid.splitting),
+        )?;
     }
     let chambers = content::chambers(&all, &scene.solver)?;
     Ok(all.into_simulation(&scene.solver, &scene.contact, scene.gravity, chambers))
 }
 
-/// What rigid bodies cannot be combined with.
-fn check_rigid_settings(solver: &SolverSettings, splitting: Option<Splitting>) -> Result<(), SceneError> {
+/// What rigid bodies and rods cannot be combined with.
+fn check_rigid_settings(
+    solver: &SolverSettings,
+    bodies: bool,
+    splitting: Option<Splitting>,
+) -> Result<(), SceneError> {
     let wrong = |key: &'static str, what: &str| Err(SceneError::Setting { key, what: what.into() });
-    if solver.truncation == Truncation::Ccd {
+    if bodies && solver.truncation == Truncation::Ccd && solver.method == Method::Vbd {
         return wrong(
             "solver.truncation",
-            "\"ccd\" knows straight ways only, rigid bodies go along curves: use \"planar\"",
+            "\"ccd\" lets rigid bodies go with method \"newton\" only: use \"planar\"",
         );
     }
     if solver.method == Method::Newton
@@ -131,7 +139,7 @@ fn check_rigid_settings(solver: &SolverSettings, splitting: Option<Splitting>) -
     {
         return wrong(
             "solver.splitting",
-            "\"proxy-three-phase\" and \"joint\" do not move rigid bodies: use \"proxy\" or \"baseline\"",
+            "\"proxy-three-phase\" and \"joint\" do not move rigid bodies and rods: use \"proxy\" or \"baseline\"",
         );
     }
     Ok(())
@@ -172,22 +180,6 @@ fn check_settings(scene: &SceneBuilder) -> Result<(), SceneError> {
     }
     if c.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
         return wrong("contact.stiffness", format!("must be positive, found {:?}", c.stiffness));
-    }
-    let is_newton = s.method == crate::settings::Method::Newton;
-    if is_newton && !scene.rods.is_empty() {
-        return wrong(
-            "solver.method",
-            "\"newton\" is not available for scenes with rods: use \"vbd\"".into(),
-        );
-    }
-    let placements = (scene.cloths.iter().map(|o| &o.0))
-        .chain(scene.softs.iter().map(|o| &o.0))
-        .chain(scene.colliders.iter().map(|o| &o.0));
-    if is_newton && placements.map(|p| p.offset).any(|o| o.is_some()) {
-        return wrong(
-            "solver.method",
-            "\"newton\" is not available for objects with an offset: use \"vbd\"".into(),
-        );
     }
     if !scene.gravity.is_finite() {
         return wrong("gravity", format!("must be finite, found {}", scene.gravity));

@@ -3,7 +3,7 @@
 use super::SceneError;
 use super::build::Assembly;
 use crate::chamber::{Chamber, Content, Filling};
-use crate::settings::{Method, SolverSettings};
+use crate::settings::SolverSettings;
 use littoral_geom::mesh::{connected_components, open_edges};
 
 /// The chambers of all objects that hold something: each connected part of a cloth is one.
@@ -14,9 +14,6 @@ pub(super) fn chambers(all: &Assembly, solver: &SolverSettings) -> Result<Vec<Ch
         let refuse = |what: String| Err(SceneError::Object { object: o.name.clone(), what });
         if let Err(what) = check(&filling) {
             return refuse(what);
-        }
-        if solver.method == Method::Newton {
-            return refuse("pressure is not available with method \"newton\": use \"vbd\"".into());
         }
         if solver.coarse {
             return refuse("pressure is not available with coarse = true".into());

@@ -18,5 +18,6 @@ pub mod objective;
 pub mod pcg;
 pub mod rigid;
 pub mod rod;
+pub mod rod_frames;
 pub mod schur;
 pub mod sparse;

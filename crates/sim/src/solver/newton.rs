@@ -48,6 +48,21 @@ pub struct Direction {
     pcg: Pcg,
     right: Vec<Vec3>,
     solids: usize,
+    /// The last system was factorised by `cholesky`.
+    is_factorised: bool,
+}
+
+/// s g gᵀ: what couples all points of a closed surface to each other, beside the sparse part of a matrix.
+#[derive(Clone, Debug)]
+pub struct Rank {
+    /// s ≥ 0.
+    pub stiffness: f64,
+    /// g of each unknown.
+    pub slope: Vec<Vec3>,
+}
+
+fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
 }
 
 impl Direction {
@@ -71,6 +86,7 @@ impl Direction {
             LinearSolver::ConjugateGradients => (false, false),
         };
         let mut report = DirectionReport::default();
+        self.is_factorised = direct && !apart;
         if direct {
             let matrix = &derivatives.matrix;
             let solved = if apart {
@@ -80,12 +96,36 @@ impl Direction {
             };
             match solved {
                 Ok(()) if self.p.iter().all(|p| p.is_finite()) => return report,
-                Ok(()) | Err(_) => report.refused = true,
+                Ok(()) | Err(_) => (report.refused, self.is_factorised) = (true, false),
             }
         }
         let solved = self.pcg.solve(&derivatives.matrix, &self.right, TOLERANCE, LIMIT, &mut self.p);
         report.products = solved.iterations;
         report
+    }
+
+    /// Adds the given parts to the matrix of the last solve, one after the other [Sherman and Morrison]:
+    /// p ← p − z s (g·p)/(1 + s g·z), z = A⁻¹g with the parts before.
+    pub fn add_ranks(&mut self, derivatives: &Derivatives, ranks: &[Rank]) {
+        let mut done: Vec<(&Rank, Vec<Vec3>)> = Vec::new();
+        let add = |p: &mut [Vec3], rank: &Rank, z: &[Vec3]| {
+            let s = rank.stiffness;
+            let share = s * dot(&rank.slope, p) / (1.0 + s * dot(&rank.slope, z));
+            p.iter_mut().zip(z).for_each(|(p, z)| *p -= share * *z);
+        };
+        for rank in ranks.iter().filter(|r| r.stiffness > 0.0) {
+            let mut z = Vec::new();
+            if self.is_factorised {
+                self.cholesky.substitute(&rank.slope, &mut z);
+            } else {
+                self.pcg.solve(&derivatives.matrix, &rank.slope, TOLERANCE, LIMIT, &mut z);
+            }
+            for (earlier, of) in &done {
+                add(&mut z, earlier, of);
+            }
+            add(&mut self.p, rank, &z);
+            done.push((rank, z));
+        }
     }
 
     /// The last system, with the derivatives it was solved from.

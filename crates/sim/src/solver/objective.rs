@@ -244,6 +244,20 @@ impl Derivatives {
         }
     }
 
+    /// Adds to the gradient by an unknown that is no point [N m]; nothing for `NONE`.
+    pub(super) fn add_turn(&mut self, unknown: u32, gradient: Vec3) {
+        if let Some(g) = self.beside.get_mut(unknown as usize) {
+            *g += gradient;
+        }
+    }
+
+    /// Adds the block of two unknowns, for which the pattern must have a place; nothing for `NONE`.
+    pub(super) fn add_block(&mut self, row: u32, column: u32, block: &Mat3) {
+        if let Some(place) = self.matrix.place(row, column) {
+            self.matrix.add_at(place, block);
+        }
+    }
+
     fn add_touches(&mut self, objective: &Objective<'_>, x: &[Vec3], touches: &[(Touch, f64)]) {
         let computed: Vec<([Vec3; 4], [[Mat3; 4]; 4])> =
             touches.par_iter().with_min_len(128).map(|(t, _)| t.derivatives(x)).collect();

@@ -17,12 +17,12 @@ use rayon::prelude::*;
 
 /// Largest turn of a segment in one Newton step [rad]; the step of its chain is shortened to that. Larger: what is left
 /// out of the second order throws the ends of loose rods about. Smaller: fast turns need more sweeps.
-const LARGEST_TURN: f64 = 0.5;
+pub(super) const LARGEST_TURN: f64 = 0.5;
 
 /// Stiffness against turning a frame, as a share of GJ/l: a free rod may spin about itself at no cost, which would leave
 /// its system singular. It acts on a step alone and is no energy. A tenth of it nears the rounding of stiff rods, ten
 /// times as much slows the twist of rods with ten thousand segments.
-const HESITATION: f64 = 1e-8;
+pub(super) const HESITATION: f64 = 1e-8;
 
 /// A chain in motion.
 #[derive(Clone, Debug, Default)]

@@ -9,9 +9,10 @@
 
 use super::bodies::BodyPhase;
 use super::fluid_phase::{FluidPhase, Proxy, Start};
-use super::newton_beside::Couplings;
+use super::newton_beside::{Couplings, chamber_energy};
 use super::newton_phase::Phase;
 use super::prescribed::{ask_prescribed, note_lags};
+use crate::chamber::Chamber;
 use crate::contact::barrier_set::{BarrierModel, Barriers, Touch};
 use crate::contact::lagged_friction::LaggedFriction;
 use crate::kinematic::Progress;
@@ -23,6 +24,7 @@ use crate::solver::bodies::BodySystem;
 use crate::solver::expansion::Expansion;
 use crate::solver::newton::{Direction, LinearSystem};
 use crate::solver::objective::Derivatives;
+use crate::solver::rod_frames::RodFrames;
 use crate::solver::sparse::Unknowns;
 use crate::system::System;
 use crate::truncation::Truncator;
@@ -61,7 +63,10 @@ pub struct NewtonIpc {
     pub(super) tied: Vec<bool>,
     pub(super) body_system: BodySystem,
     pub(super) couplings: Couplings,
-    trail: Vec<Vec<Vec3>>,
+    pub(super) rods: RodFrames,
+    /// Points of each closed membrane that holds something.
+    pub(super) chamber_points: Vec<Vec<u32>>,
+    pub(super) trail: Vec<Vec<Vec3>>,
     pub(super) work: Work,
 }
 
@@ -121,6 +126,8 @@ impl NewtonIpc {
             bodies,
             body_system: BodySystem::default(),
             couplings: Couplings::new(system),
+            rods: RodFrames::default(),
+            chamber_points: system.chambers.iter().map(Chamber::points).collect(),
             trail: Vec::new(),
             work: Work::default(),
             settings,
@@ -144,6 +151,10 @@ impl NewtonIpc {
             self.model = (h, BarrierModel::new(&system.contact, &system.geometry, h));
         }
         let blocked = self.admit(system, x, state);
+        self.trail.clear();
+        if self.fluid.is_some() || system.rods.is_some() {
+            self.trail.push(x.as_slice().to_vec());
+        }
         // 2. Inertial target, and who is held.
         self.begin(system, x, state, h);
         // 3. The phases.
@@ -234,8 +245,6 @@ impl NewtonIpc {
         if x.epoch() != epoch {
             self.dx = Displacement::zero(x);
         }
-        self.trail.clear();
-        self.trail.push(x.as_slice().to_vec());
         blocked
     }
 
@@ -247,7 +256,7 @@ impl NewtonIpc {
     }
 
     /// Positions at the start of the last step and after each of its commits, for the judgement of paths; empty
-    /// without fluid. Between two of them every point goes straight.
+    /// without fluid and rods. Between two of them every point goes straight.
     pub fn trail(&self) -> &[Vec<Vec3>] {
         &self.trail
     }
@@ -296,7 +305,7 @@ impl NewtonIpc {
         ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
         self.derivatives.begin();
         self.room_is_used = false;
-        self.begin_bodies(system, x.as_slice(), state, h);
+        self.begin_beside(system, x.as_slice(), state, h);
     }
 
     /// Forces of the fluid on each object: those of its phase, and those of the particles' barriers at the end.
@@ -331,7 +340,12 @@ impl NewtonIpc {
         state.time = phase.time + h;
         state.step += 1;
         note_lags(system, state, phase.time, report);
-        report.energies.elastic = system.elastic.value(&state.x);
+        report.energies.elastic = system.elastic.value(&state.x) + chamber_energy(system, &state.x);
+        if let Some(rods) = &system.rods {
+            self.rods.clamp(rods, &system.prescribed, state);
+            self.rods.finish(rods, state);
+            report.energies.elastic += rods.energy(&state.x, &state.memory);
+        }
         system.plastic.flow(&system.elastic, &state.x, &mut state.memory);
         for (v, &m) in system.mass.iter().enumerate().filter(|(v, _)| self.is_present(system, *v)) {
             report.energies.kinetic += 0.5 * m * state.v[v].length_squared();

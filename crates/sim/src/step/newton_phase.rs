@@ -4,7 +4,6 @@
 //! Particles that nothing is near go straight to their target and are no unknowns: the first to meet a wall would
 //! otherwise hold back all the water [Xie 2023, §4.3].
 
-use super::bodies::BodyPhase;
 use super::newton_ipc::{NewtonIpc, Work};
 use super::prescribed::{advance_prescribed, ask_prescribed};
 use super::splitting::joint::Joint;
@@ -176,7 +175,7 @@ impl NewtonIpc {
             None => system.mass[v] > 0.0 && !held[v],
         };
         let bodies = self.work.coupled_bodies.iter().copied();
-        self.work.unknowns = Unknowns::beside(held.len(), moves, bodies, [].into_iter());
+        self.work.unknowns = Unknowns::beside(held.len(), moves, bodies, self.rods.moving());
     }
 
     /// Particles that meet nothing go to x*.
@@ -287,6 +286,7 @@ impl NewtonIpc {
                 arrived = moved <= tolerance;
                 known = None;
             }
+            self.turn_frames(system, state);
             let mut start = Instant::now();
             let unknowns = self.work.unknowns.clone();
             self.list_couplings(system, &unknowns);
@@ -319,11 +319,12 @@ impl NewtonIpc {
                     &mut self.work.touches,
                     &mut self.derivatives,
                 );
-                self.add_beside(system, &unknowns, phase);
+                let ranks = self.add_beside(system, &unknowns, phase);
                 // The linear solve counts as solving.
                 report.phases.forces += start.elapsed().as_secs_f64();
                 let linear = self.settings.linear;
                 self.direction.solve(&unknowns, &self.derivatives, linear, first_particle);
+                self.direction.add_ranks(&self.derivatives, &ranks);
                 start = Instant::now();
             }
             let objective =
@@ -332,7 +333,7 @@ impl NewtonIpc {
             report.iterations += 1;
             let longest = self.longest(system, &unknowns);
             report.residual = longest / phase.h;
-            if !self.fits(system, &unknowns) || std::mem::take(&mut self.room_is_used) {
+            if !self.fits(system, &unknowns) {
                 self.detect_ahead(system, x, report);
             }
             let (cut, after) = match unknowns.first {
@@ -379,8 +380,9 @@ impl NewtonIpc {
 
     /// The whole direction stays inside the budgets.
     fn fits(&mut self, system: &System, unknowns: &Unknowns) -> bool {
+        let share = self.allowed_share(system, unknowns);
         let p = &self.direction.p;
-        self.bodies.set_ways(unknowns, p, BodyPhase::allowed_share(unknowns, p));
+        self.bodies.set_ways(unknowns, p, share);
         let points = unknowns.points.iter().zip(&p[unknowns.first..]).all(|(&v, p)| {
             let v = v as usize;
             let (to, budget) = (self.dx.accepted()[v] + *p, &self.detection.budget[v]);
@@ -399,7 +401,8 @@ impl NewtonIpc {
         for (&v, p) in work.unknowns.points.iter().zip(&p[work.unknowns.first..]) {
             work.wanted[v as usize] = *p;
         }
-        let share = BodyPhase::allowed_share(&work.unknowns, p);
+        let share = self.allowed_share(system, &self.work.unknowns);
+        let (work, p) = (&mut self.work, &self.direction.p);
         self.bodies.set_ways(&work.unknowns, p, share);
         self.bodies.want_ways(system, x.as_slice(), &mut work.wanted);
         self.bodies.widen(system, &mut work.margin);

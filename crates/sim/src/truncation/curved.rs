@@ -12,7 +12,7 @@ use super::shares::Shares;
 use super::{CLEAR, Outcome, Rule};
 use crate::body::{Bodies, Pose, exp};
 use crate::safe::{Detection, Displacement};
-use littoral_geom::math::Vec3;
+use littoral_geom::math::{Aabb, Vec3};
 
 /// Halvings of the way at most: a millionth of it is given away.
 const HALVINGS: u32 = 20;
@@ -92,6 +92,21 @@ impl PointWay {
         let (c, d) = (n.dot(self.across), n.dot(self.ahead));
         let swing = if self.angle == 0.0 { 0.0 } else { c.hypot(d) };
         Wave { a: n.dot(self.fixed), b: n.dot(self.shift), c, d, angle: self.angle, swing }
+    }
+
+    /// Velocity at the start [m], and the most that a later one differs from it.
+    pub(super) fn velocity(&self) -> (Vec3, f64) {
+        (self.shift + self.angle * self.ahead, self.angle * self.angle * self.across.length())
+    }
+
+    /// Largest certified t ≤ 1 for which the point stays inside the box on all of [0, t].
+    pub(super) fn prefix_in_box(&self, budget: &Aabb) -> f64 {
+        let mut t = 1.0;
+        for axis in Vec3::AXES {
+            let (low, high) = (axis.dot(budget.min), axis.dot(budget.max));
+            t = self.along(axis).prefix(high, t).min(self.along(-axis).prefix(-low, t));
+        }
+        t
     }
 
     /// Displacement at time `t` [m].

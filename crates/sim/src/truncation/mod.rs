@@ -197,11 +197,15 @@ impl Truncator {
                 return self.divide(detection, dx, request, rule);
             }
             Truncation::Ccd => {
-                let t = ccd::largest_step(x, detection, dx, request.moved, self.gamma);
+                let turns = request.turns.as_ref();
+                let t = ccd::largest_step(x, detection, dx, request.moved, self.gamma, turns);
                 self.run(dx, request.moved, |v, p| {
                     let a = dx.accepted()[v as usize];
                     Outcome { kept: a + t * (p - a), t, by_plane: t < 1.0, ..free(p) }
                 });
+                if let Some(turns) = turns.filter(|_| t < 1.0) {
+                    self.take_bodies(dx, turns, request.moved, t);
+                }
             }
         }
         if let (Some(turns), Truncation::Isotropic) = (&request.turns, self.kind) {
@@ -374,6 +378,20 @@ impl Truncator {
                 // Nothing kept is nothing moved, to the bit.
                 let rests = self.body_t[b] == 0.0;
                 o.kept = if rests { dx.accepted()[i] } else { pose.place(r) - turns.base[i] };
+            }
+        }
+    }
+
+    /// Lets every body that moves go the fraction `t` of its way.
+    fn take_bodies(&mut self, dx: &Displacement, turns: &Turns<'_>, moved: &[u32], t: f64) {
+        self.body_t.fill(t);
+        for (&v, o) in moved.iter().zip(&mut self.outcomes) {
+            if let Some((_, curve, r)) = turns.of(v as usize) {
+                // Nothing kept is nothing moved, to the bit.
+                o.kept = match t {
+                    0.0 => dx.accepted()[v as usize],
+                    t => curve.at(t).place(r) - turns.base[v as usize],
+                };
             }
         }
     }

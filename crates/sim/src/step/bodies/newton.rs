@@ -144,12 +144,6 @@ impl BodyPhase {
         })
     }
 
-    /// Smallest fraction of its way that a body kept [–].
-    pub fn least_kept(&self, truncator: &Truncator) -> f64 {
-        let moving = self.curves.iter().enumerate().filter(|(_, c)| c.is_some());
-        moving.map(|(b, _)| truncator.body_fraction(b)).fold(1.0, f64::min)
-    }
-
     /// True for bodies that have a way and did not go all of it.
     pub fn stopped(&self, truncator: &Truncator) -> Vec<bool> {
         let curves = self.curves.iter().enumerate();
