@@ -149,7 +149,7 @@ fn the_energy_in_a_groove_has_no_jumps() {
 #[test]
 fn edges_act_where_they_cross_and_fade_towards_their_ends() {
     let barrier = Barrier { pair: Pair::EdgeEdge, strength: 1.0, range: 0.2, epsilon: 1e-3 };
-    let edges = Edges { points: [0, 1, 2, 3], barrier };
+    let edges = Edges { points: [0, 1, 2, 3], barrier, is_line: false };
     let energy = |along: f64| -> f64 {
         let x = [Vec3::ZERO, Vec3::X, Vec3::new(along, -0.5, 0.1), Vec3::new(along, 0.5, 0.1)];
         let mut touches = Vec::new();
@@ -167,4 +167,22 @@ fn edges_act_where_they_cross_and_fade_towards_their_ends() {
         before = now;
     }
     assert!((before - full).abs() < 1e-12);
+}
+
+/// Two rods that end above each other, cross, or lie beside each other: one barrier of the distance, whatever is nearest.
+#[test]
+fn segments_of_rods_meet_with_their_ends_too() {
+    let barrier = Barrier { pair: Pair::EdgeEdge, strength: 2.0, range: RADIUS, epsilon: 0.0 };
+    let edges = Edges { points: [0, 1, 2, 3], barrier, is_line: true };
+    let mut random = Random::new(9);
+    let mut found = Vec::new();
+    for _ in 0..1000 {
+        let x: Vec<Vec3> = (0..4).map(|_| random.in_cube(0.4)).collect();
+        found.clear();
+        touch_edges(&edges, &x, &mut found);
+        let d = closest_edge_edge(x[0], x[1], x[2], x[3]).distance_sq.sqrt();
+        let energy: f64 = found.iter().map(|t| t.value(&x)).sum();
+        let expected = 2.0 * value(d, RADIUS);
+        assert!((energy - expected).abs() < 1e-9 * expected.max(1e-3), "{energy} against {expected}");
+    }
 }
