@@ -10,7 +10,7 @@ use crate::body::{Bodies, Pose, log_slope};
 use crate::joint::{Joint, JointKind, Joints};
 use crate::potential::Potential;
 use crate::solver::bodies::BodySystem;
-use littoral_geom::math::{Mat3, Vec3};
+use littoral_geom::math::{Mat3, Vec3, outer};
 
 /// λ·c + ½K c² with K > 0, of a force λ + K c.
 fn stretched(multiplier: f64, pull: f64, stiffness: f64) -> f64 {
@@ -71,7 +71,9 @@ impl JointRows {
         }
     }
 
-    /// Adds what `add` leaves out of the gradients by turns.
+    /// Adds what `add` leaves out of the gradients by turns, and of the Hessian of a motor at the end of its torque: the
+    /// stiffness K τ/|λ + K c| of the parabola that touches the energy from above. Without it a step that begins at rest
+    /// would turn as far as the torque alone drives.
     pub fn add_rest_of_turns(
         &self,
         joints: &Joints,
@@ -84,10 +86,19 @@ impl JointRows {
             let s = self.stand(joint, bodies, poses, x);
             let m = &self.multipliers[k];
             let held = s.poses[1].rotation * m.turn;
+            let mut stiff = Mat3::ZERO;
             let rest = match joint.kind {
                 JointKind::Fixed => log_slope(twist(&s.poses)).transpose() * held - held,
-                JointKind::Hinge { axis, .. } => {
+                JointKind::Hinge { axis, motor, .. } => {
                     let [a, n] = s.poses.map(|p| p.rotation * axis);
+                    if let Some(motor) = motor {
+                        let now = angle(axis, &s.poses, m.angle);
+                        let wanted =
+                            (m.motor + s.stiff.1 * (now - self.angles[k] - self.h * motor.speed)).abs();
+                        if wanted >= motor.torque && wanted > 0.0 {
+                            stiff = outer(n, n) * (s.stiff.1 * motor.torque / wanted);
+                        }
+                    }
                     let torque = held + s.stiff.1 * n.cross(a);
                     let tilt = (a.dot(n) - 1.0) * torque - a.dot(torque) * n;
                     tilt + self.about_axis(k, joint, &s).0 * (angle_slope(axis, &s.poses) - n)
@@ -95,9 +106,9 @@ impl JointRows {
                 JointKind::Ball | JointKind::Distance { .. } | JointKind::Spring { .. } => continue,
             };
             match joint.sides.map(|side| side.body()) {
-                [Some(a), Some(b)] => system.add_turn_pair(a, b, rest, &Mat3::ZERO),
-                [Some(a), None] => system.add_turn(a, rest, &Mat3::ZERO),
-                [None, Some(b)] => system.add_turn(b, -rest, &Mat3::ZERO),
+                [Some(a), Some(b)] => system.add_turn_pair(a, b, rest, &stiff),
+                [Some(a), None] => system.add_turn(a, rest, &stiff),
+                [None, Some(b)] => system.add_turn(b, -rest, &stiff),
                 [None, None] => {}
             }
         }
