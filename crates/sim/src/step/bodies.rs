@@ -8,7 +8,7 @@ mod newton;
 
 pub(super) use newton::Stand;
 
-use crate::body::{BodyState, Pose, exp, free, log_near};
+use crate::body::{BodyState, Pose, RigidBody, exp, free, log_near};
 use crate::contact::{Contact, NO_SLOT};
 use crate::model::Snapshot;
 use crate::report::Energies;
@@ -202,6 +202,18 @@ impl BodyPhase {
             let off = self.poses[b].rotation * self.targets[b].rotation.conjugate();
             self.left[b] = log_near(off, self.left[b] + t * curve.turn);
         }
+    }
+
+    /// Number of bodies that their budgets cut in the last truncation of all their points: the whole of each waits, however few
+    /// its points were.
+    pub fn waiting(&self, system: &System, truncator: &Truncator) -> usize {
+        let mut first = 0;
+        let waits = |body: &&RigidBody| {
+            let points = first..first + body.points().len();
+            first = points.end;
+            points.into_iter().any(|k| truncator.stopped_by_box(k))
+        };
+        system.bodies.list.iter().filter(waits).count()
     }
 
     /// Sets the ways of one Newton step of all bodies at the positions `x` [m].

@@ -98,6 +98,8 @@ struct Work {
     held_points: Vec<u32>,
     /// Particles that may meet something, or have not come to their target.
     wet: Vec<u32>,
+    /// Bodies that wait at their budgets for the next detection.
+    waiting: usize,
     /// Sweeps since the last detection.
     sweeps: u32,
     /// Positions one and two sweeps ago, for Chebyshev.
@@ -185,10 +187,10 @@ impl VbdDat {
                 && points > 0
                 && sweep % self.settings.detect_every == 0
                 && self.detection.planes.iter().any(|p| p.surface);
-            if due
-                || (last.bounded > patience && self.work.sweeps >= PATIENCE)
-                || (sweep > 0 && self.lagging(system, state))
-            {
+            // Without a regular detection within the step a body would wait from step to step.
+            let waits = last.bounded > patience
+                || (self.settings.iterations <= self.settings.detect_every && self.work.waiting > 0);
+            if due || (waits && self.work.sweeps >= PATIENCE) || (sweep > 0 && self.lagging(system, state)) {
                 let cut = self.redetect(system, x, state, h, &mut report);
                 cuts = cuts.plus(cut);
             }
@@ -482,6 +484,7 @@ impl VbdDat {
             ..Request::default()
         };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+        self.work.waiting = self.bodies.waiting(system, &self.truncator);
         self.bodies.accept(&self.truncator, false);
         for (k, &v) in self.bodies.points.iter().enumerate() {
             self.work.take(k, v as usize, &self.truncator, &self.dx);

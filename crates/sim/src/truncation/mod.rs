@@ -315,6 +315,11 @@ impl Truncator {
         self.outcomes.get(k).is_some_and(|o| o.by_plane)
     }
 
+    /// Whether its budget cut the `k`-th of the points moved last.
+    pub fn stopped_by_box(&self, k: usize) -> bool {
+        self.outcomes.get(k).is_some_and(|o| o.by_box)
+    }
+
     fn run(&mut self, dx: &Displacement, moved: &[u32], cut: impl Fn(u32, Vec3) -> Outcome + Sync) {
         moved
             .par_iter()

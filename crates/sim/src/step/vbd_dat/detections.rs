@@ -207,7 +207,7 @@ impl VbdDat {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        self.work.sweeps = 0;
+        (self.work.sweeps, self.work.waiting) = (0, 0);
         for b in &mut self.work.before {
             b.clear();
         }
