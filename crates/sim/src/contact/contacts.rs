@@ -1,6 +1,6 @@
 //! The contacts between two detections, by point: what they do to points, bodies and components.
 
-use super::element::{Contact, NO_SLOT, Slip};
+use super::element::{Bridge, Contact, NO_SLOT, Slip};
 use super::{ContactModel, law};
 use crate::liquid::PARTICLE_COLOR;
 use littoral_geom::math::{Mat3, Vec3};
@@ -12,6 +12,42 @@ pub struct Contacts {
     pub(super) list: Vec<Contact>,
     offsets: Vec<u32>,
     items: Vec<u32>,
+}
+
+/// What contacts do to a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Gradient [N].
+    pub gradient: Vec3,
+    /// Positive semidefinite Hessian [N/m].
+    pub hessian: Mat3,
+    /// Smallest distance [m] of those that press so hard that their law is steep; infinite without one.
+    pub gap: f64,
+    /// Moves up to this length begin no contact [m].
+    pub clear: f64,
+    /// Whether any contact acts.
+    pub acts: bool,
+}
+
+impl Default for Block {
+    /// That of a point without contacts.
+    fn default() -> Self {
+        Block {
+            gradient: Vec3::ZERO,
+            hessian: Mat3::ZERO,
+            gap: f64::INFINITY,
+            clear: f64::INFINITY,
+            acts: false,
+        }
+    }
+}
+
+/// Sum of the weights of those points of a contact that move together with `v`.
+#[inline]
+pub(super) fn together(contact: &Contact, bridge: &Bridge, v: u32, color_of: &[u32]) -> f64 {
+    let color = color_of[v as usize];
+    let shares = contact.points().iter().zip(&bridge.weights);
+    shares.filter(|(p, _)| color_of[**p as usize] == color).map(|(_, w)| w.abs()).sum()
 }
 
 impl Contacts {
@@ -61,41 +97,47 @@ impl Contacts {
         })
     }
 
-    /// Gradient [N] and positive semidefinite Hessian block [N/m] of all contacts at point `v`.
+    /// What all contacts do to point `v`.
     ///
     /// Points of the same colour move at once: their shares of a contact are added to this point's curvature, so
     /// that simultaneous moves do not overshoot.
-    pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3) {
-        let (gradient, hessian, _) = self.block_and_gap(v, x, slip, color_of);
-        (gradient, hessian)
-    }
-
-    /// The same, and the smallest distance [m] of those that press so hard that their law is steep; infinite without one.
-    pub fn block_and_gap(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> (Vec3, Mat3, f64) {
-        let mut gradient = Vec3::ZERO;
-        let mut hessian = Mat3::ZERO;
-        let mut gap = f64::INFINITY;
+    pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> Block {
+        let mut block = Block::default();
         for (contact, slot) in self.of_point(v) {
             let bridge = contact.bridge(x);
             let w = bridge.weights[slot];
+            let Some(response) = contact.response(&bridge, x, slip, slot) else {
+                block.clear = block.clear.min(bridge.distance - contact.radius);
+                continue;
+            };
+            block.acts = true;
             if w == 0.0 {
                 continue;
             }
-            let Some(response) = contact.response(&bridge, x, slip, slot) else { continue };
-            let together: f64 = contact
-                .points()
-                .iter()
-                .zip(&bridge.weights)
-                .filter(|(p, _)| color_of[**p as usize] == color_of[v as usize])
-                .map(|(_, w)| w.abs())
-                .sum();
-            gradient += w * response.gradient;
-            hessian += response.hessian * (w.abs() * together);
+            block.gradient += w * response.gradient;
+            block.hessian += response.hessian * (w.abs() * together(contact, &bridge, v, color_of));
             if law::is_steep(bridge.distance, contact.radius) && !contact.has_particle() {
-                gap = gap.min(bridge.distance);
+                block.gap = block.gap.min(bridge.distance);
             }
         }
-        (gradient, hessian, gap)
+        block
+    }
+
+    /// What the contacts that point `v` would begin by the move `step` [m] do to it: their gradient [N], continued linearly from
+    /// there to where it is now, and their Hessian [N/m]. Only those that it meets itself: as a corner of what is met it bears a
+    /// part, and its neighbours the rest.
+    pub fn begun(&self, v: u32, x: &[Vec3], step: Vec3, color_of: &[u32]) -> Option<(Vec3, Mat3)> {
+        let mut found = None;
+        for (contact, slot) in self.of_point(v).filter(|(_, slot)| *slot == 0) {
+            let moves = contact.points.map(|q| if q == v { step } else { Vec3::ZERO });
+            let Some((bridge, response)) = contact.begins(x, moves, slot) else { continue };
+            let w = bridge.weights[slot];
+            let hessian = response.hessian * (w.abs() * together(contact, &bridge, v, color_of));
+            let (g, h) = found.get_or_insert((Vec3::ZERO, Mat3::ZERO));
+            *g += w * response.gradient - hessian * step;
+            *h += hessian;
+        }
+        found
     }
 
     /// The contacts of point `v`, with its slot in each.

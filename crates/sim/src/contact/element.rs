@@ -150,7 +150,17 @@ impl Contact {
     /// The bridge at the positions `x` [m].
     #[inline]
     pub fn bridge(&self, x: &[Vec3]) -> Bridge {
-        let p = self.points.map(|v| x[v as usize]);
+        self.bridge_of(self.at(x))
+    }
+
+    #[inline]
+    fn at(&self, x: &[Vec3]) -> [Vec3; 4] {
+        self.points.map(|v| x[v as usize])
+    }
+
+    /// The bridge where its points are at `p` [m].
+    #[inline]
+    fn bridge_of(&self, p: [Vec3; 4]) -> Bridge {
         let (weights, between) = match self.kind {
             Kind::PointPoint => ([1.0, -1.0, 0.0, 0.0], p[0] - p[1]),
             Kind::PointEdge => {
@@ -229,6 +239,33 @@ impl Contact {
             hessian += stiffness;
         }
         Some(Response { force, gradient, hessian })
+    }
+
+    /// What the contact would do at the end of the `moves` of its points [m] from the positions `x` [m], and its bridge at `x`;
+    /// `None` where it acts already, or would not begin.
+    ///
+    /// The feature is taken as the plane across the bridge, however deep the moves end behind it, and the force as its first
+    /// stage k (r − d), without friction. Moves that pass by the feature do not begin: halfway into the contact radius the
+    /// points must really be that near.
+    pub(super) fn begins(&self, x: &[Vec3], moves: [Vec3; 4], slot: usize) -> Option<(Bridge, Response)> {
+        let p = self.at(x);
+        let bridge = self.bridge_of(p);
+        let n = bridge.normal;
+        let way: Vec3 = bridge.weights.iter().zip(moves).map(|(w, m)| *w * m).sum();
+        let nearer = -n.dot(way);
+        let depth = self.radius - (bridge.distance - nearer);
+        if bridge.distance < self.radius || depth <= 0.0 {
+            return None;
+        }
+        let share = ((bridge.distance - 0.5 * self.radius) / nearer).min(1.0);
+        let inside: [Vec3; 4] = std::array::from_fn(|s| p[s] + share * moves[s]);
+        if self.bridge_of(inside).distance >= self.radius {
+            return None;
+        }
+        let k = self.stiffness;
+        let curvature = if slot == self.particle as usize { k } else { self.yielding(k) };
+        let force = k * depth;
+        Some((bridge, Response { force, gradient: -force * n, hessian: outer(n, n) * curvature }))
     }
 
     /// Way [m] of the first side past the second since the start of the step, along and across the normal.

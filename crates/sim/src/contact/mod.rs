@@ -18,7 +18,7 @@ mod serve;
 pub mod shadow;
 pub mod wall;
 
-pub use contacts::Contacts;
+pub use contacts::{Block, Contacts};
 use element::Kind;
 pub use element::{Bridge, Contact, NO_SLOT, Response, Slip};
 pub use memory::ContactMemory;
@@ -256,7 +256,8 @@ impl ContactModel {
         }
     }
 
-    /// True when the direction `d` from the feature's point `p` does not lean towards `corner`.
+    /// True when the direction `d` from the feature's point `p` does not lean towards `corner`; with `strict`, when it leans
+    /// away from it.
     fn beyond(x: &[Vec3], d: Vec3, p: Vec3, corner: u32, strict: bool) -> bool {
         if corner == NONE {
             return true;
@@ -416,6 +417,15 @@ impl ContactModel {
         Some(Contact { kind, points: q, radius, goal, share, stiffness, friction, seams, ..Contact::NONE })
     }
 
+    /// Gap [m] beyond which a pair whose features serve no cell is no contact, whatever it was in the last step.
+    fn unserved_reach(&self, kind: Kind, q: [u32; 4]) -> f64 {
+        if q[..kind.used()].iter().any(|&v| self.particle_at(v).is_some()) {
+            LAST_RESORT_REACH * LAST_RESORT * self.particles.radius
+        } else {
+            self.radius_between(self.object[q[0] as usize], self.object[q[kind.split()] as usize])
+        }
+    }
+
     /// Builds the contacts of a detection at the positions `x` for steps of size `h` [s], with what they held at the end
     /// of the last one.
     pub fn activate(
@@ -432,10 +442,13 @@ impl ContactModel {
             .par_iter()
             .with_min_len(512)
             .filter(|p| p.surface)
-            .map(|p| {
+            .filter_map(|p| {
                 let (kind, q, served) = self.classify(geometry, x, p);
+                if !served && p.gap > self.unserved_reach(kind, q) {
+                    return None;
+                }
                 let seams = if kind == Kind::PointFace { self.seams(x, p.primitives[1], q) } else { 0 };
-                (kind, q, served, p.gap, seams)
+                Some((kind, q, served, p.gap, seams))
             })
             .collect();
         // Edges and corners of a triangle are reached through each neighbour: one contact stands for all, with its

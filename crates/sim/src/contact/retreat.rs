@@ -8,6 +8,7 @@
 //! Points that move at once share a contact as in `Contacts::block`. By convexity
 //! E(d + Σ w_s a_s) ≤ Σ (|w_s|/W) E(d ± W a_s) (Jensen): each follows the contact as if all of them did what it does.
 
+use super::contacts::together;
 use super::element::{Contact, Response, Slip};
 use super::{Contacts, law};
 use littoral_geom::math::{Mat3, Vec3};
@@ -88,9 +89,7 @@ impl Contacts {
             if weight == 0.0 {
                 continue;
             }
-            let same = |p: u32| color_of[p as usize] == color_of[v as usize];
-            let points = contact.points().iter().zip(&bridge.weights);
-            let together: f64 = points.filter(|(p, _)| same(**p)).map(|(_, w)| w.abs()).sum();
+            let together = together(contact, &bridge, v, color_of);
             if contact.has_particle() {
                 // Its particle answers in every sweep: it stays as it was linearised.
                 if let Some(response) = contact.response(&bridge, x, slip, slot) {
@@ -132,6 +131,7 @@ impl Contacts {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contacts::Block;
     use super::super::element::Kind;
     use super::*;
 
@@ -164,7 +164,7 @@ mod tests {
     fn step(x: &[Vec3], contacts: &Contacts, pull: Vec3, w: f64, colors: &[u32]) -> Vec3 {
         let rest = (pull, Mat3::from_diagonal(Vec3::splat(w)));
         let slip = Slip { x_n: x };
-        let (g, h, gap) = contacts.block_and_gap(0, x, &slip, colors);
+        let Block { gradient: g, hessian: h, gap, .. } = contacts.block(0, x, &slip, colors);
         let first = (divide(&(rest.1 + h), -(rest.0 + g)), rest.1 + h);
         assert!(Contacts::may_open(gap, first.0), "it is pressed");
         contacts.retreat((0, x), &slip, colors, rest, first, divide).0

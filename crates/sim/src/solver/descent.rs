@@ -1,6 +1,6 @@
 //! One vertex of block descent [Chen 2024, VBD]: minimise ½(m/h²)|x−y|² + E over this vertex alone, one Newton step.
 
-use crate::contact::{Contacts, Slip};
+use crate::contact::{Block, Contacts, Slip};
 use crate::elastic::Elastic;
 use littoral_geom::math::{Mat3, Vec3};
 
@@ -24,24 +24,38 @@ pub struct Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Step of vertex `v` from the positions `x` [m], and its Hessian block [N/m] there: a Newton step, and more of them
-    /// where it leaves a contact that presses.
+    /// Step of vertex `v` from the positions `x` [m], and its Hessian block [N/m]: a Newton step, and more of them where it
+    /// begins a contact, or leaves one that presses.
+    ///
+    /// A contact that begins on the way is met where the step would end, and the step is taken again with it: without,
+    /// the vertex would go as deep as if nothing were there. Friction joins in the next sweep. A vertex that something holds already
+    /// does not fall, and contacts that it meets then wait for that sweep, too.
     #[inline]
     pub fn newton_step(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
         let rest = self.block_but_contacts(v, x);
-        let (gradient, hessian, gap) = self.with_contacts(v, x, rest);
-        let step = (solve_spd(&hessian, -gradient), hessian);
-        if !Contacts::may_open(gap, step.0) {
-            return step;
+        let contact = self.contact_block(v, x);
+        let (mut gradient, mut hessian) = (rest.0 + contact.gradient, rest.1 + contact.hessian);
+        let mut step = solve_spd(&hessian, -gradient);
+        if !contact.acts
+            && step.length_squared() > contact.clear * contact.clear
+            && let Some(begun) = self.contacts.begun(v, x, step, self.color_of)
+        {
+            gradient += begun.0;
+            hessian += begun.1;
+            step = solve_spd(&hessian, -gradient);
         }
-        self.contacts.retreat((v, x), &self.slip, self.color_of, rest, step, solve_spd)
+        if !Contacts::may_open(contact.gap, step) {
+            return (step, hessian);
+        }
+        self.contacts.retreat((v, x), &self.slip, self.color_of, rest, (step, hessian), solve_spd)
     }
 
     /// Gradient [N] and Hessian block [N/m] at vertex `v` of all that is no rod: inertia, other elements, contact.
     #[inline]
     pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let (gradient, hessian, _) = self.with_contacts(v, x, self.block_but_contacts(v, x));
-        (gradient, hessian)
+        let (gradient, hessian) = self.block_but_contacts(v, x);
+        let contact = self.contact_block(v, x);
+        (gradient + contact.gradient, hessian + contact.hessian)
     }
 
     #[inline]
@@ -54,22 +68,13 @@ impl Objective<'_> {
         (gradient, hessian)
     }
 
-    /// The block with contacts, and the smallest distance [m] of those that press hard.
     #[inline]
-    fn with_contacts(
-        &self,
-        v: u32,
-        x: &[Vec3],
-        (mut gradient, mut hessian): (Vec3, Mat3),
-    ) -> (Vec3, Mat3, f64) {
-        let mut gap = f64::INFINITY;
+    fn contact_block(&self, v: u32, x: &[Vec3]) -> Block {
         if self.contacts.touches(v) {
-            let (g, h, least) = self.contacts.block_and_gap(v, x, &self.slip, self.color_of);
-            gradient += g;
-            hessian += h;
-            gap = least;
+            self.contacts.block(v, x, &self.slip, self.color_of)
+        } else {
+            Block::default()
         }
-        (gradient, hessian, gap)
     }
 
     /// Gradient of the whole objective at vertex `v` [N].
@@ -78,7 +83,7 @@ impl Objective<'_> {
         let (mut gradient, _) = self.elastic.block(v, x);
         gradient += self.mass[i] * self.inverse_h2 * (x[i] - self.y[i]);
         if self.contacts.touches(v) {
-            gradient += self.contacts.block(v, x, &self.slip, self.color_of).0;
+            gradient += self.contacts.block(v, x, &self.slip, self.color_of).gradient;
         }
         gradient
     }
