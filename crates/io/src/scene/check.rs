@@ -58,6 +58,9 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     }
     for (i, o) in scene.rigid.iter().enumerate() {
         let path = format!("rigid.{i}");
+        if let Some(name) = &o.material {
+            check.named_material(&path, name, soft_preset(name).is_some(), soft_presets())?;
+        }
         check.mesh(&format!("{path}.mesh"), &o.mesh)?;
         check.rotation(&format!("{path}.rotation"), &o.rotation)?;
         vertices += o.mesh.vertex_estimate() * count(&o.copies);
@@ -133,6 +136,17 @@ impl Check<'_> {
         is_known: bool,
         known: impl Iterator<Item = &'n str>,
     ) -> Checked {
+        // The preset's own line where the material is a table.
+        self.is_listed(&format!("{path}.material.preset"), name, is_known, known)
+    }
+
+    fn is_listed<'n>(
+        &self,
+        path: &str,
+        name: &str,
+        is_known: bool,
+        known: impl Iterator<Item = &'n str>,
+    ) -> Checked {
         if is_known {
             return Ok(());
         }
@@ -141,9 +155,18 @@ impl Check<'_> {
         let hint = hint.map_or(String::new(), |n| format!("did you mean \"{n}\"? "));
         let message = format!("unknown material \"{}\"", super::decode::shortened(name));
         let help = format!("{hint}known: {}", known.join(", "));
-        // The preset's own line where the material is a table.
-        let inner = format!("{path}.material.preset");
-        self.fail(&inner, &message, Some(&help))
+        self.fail(path, &message, Some(&help))
+    }
+
+    /// A preset that is named by `material` itself.
+    pub(super) fn named_material<'n>(
+        &self,
+        path: &str,
+        name: &str,
+        is_known: bool,
+        known: impl Iterator<Item = &'n str>,
+    ) -> Checked {
+        self.is_listed(&format!("{path}.material"), name, is_known, known)
     }
 
     pub(super) fn mesh(&self, path: &str, mesh: &Mesh) -> Checked {

@@ -39,6 +39,8 @@ pub(crate) fn filled(scene: &Scene, base: &Path) -> Scene {
     }
     for (i, o) in out.rod.iter_mut().enumerate() {
         o.name = object_name("rod", i, &o.name);
+        let (density, young, poisson) = o.stuff();
+        (o.density, o.young, o.poisson) = (Some(density), Some(young), Some(poisson));
         if let Lines::File(file) = &mut o.mesh {
             *file = absolute_path(file, base);
         }
@@ -46,6 +48,7 @@ pub(crate) fn filled(scene: &Scene, base: &Path) -> Scene {
     }
     for (i, o) in out.rigid.iter_mut().enumerate() {
         o.name = object_name("rigid", i, &o.name);
+        o.density = Some(o.stuff());
         absolute(&mut o.mesh, base);
     }
     for (i, o) in out.collider.iter_mut().enumerate() {

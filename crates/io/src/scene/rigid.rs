@@ -21,7 +21,7 @@ impl Build<'_> {
                 let placement = self.placement(name, o.velocity, o.spin, o.friction, o.offset);
                 let mut copy = mesh.clone();
                 copy.vertices = pose.apply(&mesh.vertices);
-                builder.add_rigid(placement, copy, RigidMaterial { density: o.density, shell });
+                builder.add_rigid(placement, copy, RigidMaterial { density: o.stuff(), shell });
             }
         }
         Ok(())

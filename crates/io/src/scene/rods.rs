@@ -3,6 +3,7 @@
 use super::build::{Build, SceneWarning};
 use super::check::{Check, Checked};
 use super::error::SceneFileError;
+use super::materials::{rope_preset, rope_presets};
 use super::meshes::{Made, Maker, Note};
 use super::spec::Scene;
 use super::spec_rod::{Lines, Rest, Rod};
@@ -17,6 +18,9 @@ impl Check<'_> {
         let mut vertices = 0.0;
         for (i, o) in scene.rod.iter().enumerate() {
             let path = format!("rod.{i}");
+            if let Some(name) = &o.material {
+                self.named_material(&path, name, rope_preset(name).is_some(), rope_presets())?;
+            }
             self.lines(&format!("{path}.mesh"), &o.mesh)?;
             self.rotation(&format!("{path}.rotation"), &o.rotation)?;
             self.pins(&path, &o.pin)?;
@@ -112,11 +116,12 @@ impl Build<'_> {
     }
 
     fn rod_material(&self, o: &Rod) -> RodMaterial {
+        let (density, young, poisson) = o.stuff();
         RodMaterial {
             radius: self.frame.length(o.radius),
-            density: o.density,
-            young: o.young,
-            shear: Some(o.shear.unwrap_or(o.young / (2.0 * (1.0 + o.poisson)))),
+            density,
+            young,
+            shear: Some(o.shear.unwrap_or(young / (2.0 * (1.0 + poisson)))),
             damping: o.damping,
             rest: match o.rest {
                 Rest::Straight => RodRest::Straight,

@@ -1,5 +1,6 @@
 //! Rigid bodies of a scene file.
 
+use super::materials::soft_preset;
 use super::spec::{Copies, Scale};
 use super::spec_mesh::Mesh;
 use super::spec_motion::Rotation;
@@ -25,9 +26,11 @@ pub struct Rigid {
     pub velocity: [f64; 3],
     /// Initial angular velocity about the centre of mass [rad/s].
     pub spin: [f64; 3],
-    /// Density [kg/m³] of the body, or of the wall of a hollow one.
+    /// A preset of a soft body by its name, such as cork, wood or steel, for its density alone.
+    pub material: Option<String>,
+    /// Density [kg/m³] of the body, or of the wall of a hollow one. Default: that of the material, else 600.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub density: f64,
+    pub density: Option<f64>,
     /// Thickness of the wall [length] of a hollow body; it is taken as thin, and all of its mass as on the surface, which
     /// may then be open. Default: the body is solid.
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -43,6 +46,17 @@ pub struct Rigid {
     pub copies: Option<Copies>,
 }
 
+/// Density [kg/m³] of a body that names neither it nor a material.
+const UNNAMED: f64 = 600.0;
+
+impl Rigid {
+    /// Density [kg/m³].
+    pub(super) fn stuff(&self) -> f64 {
+        let preset = self.material.as_deref().and_then(soft_preset);
+        self.density.unwrap_or(preset.map_or(UNNAMED, |m| m.density))
+    }
+}
+
 impl Default for Rigid {
     fn default() -> Self {
         Rigid {
@@ -53,7 +67,8 @@ impl Default for Rigid {
             scale: Scale::Uniform(1.0),
             velocity: [0.0; 3],
             spin: [0.0; 3],
-            density: 600.0,
+            material: None,
+            density: None,
             hollow: None,
             friction: None,
             offset: None,

@@ -1,5 +1,6 @@
 //! What a scene file can say about rods: their lines, and what they are made of.
 
+use super::materials::rope_preset;
 use super::spec::{Copies, Scale};
 use super::spec_motion::{Pin, Rotation};
 use schemars::JsonSchema;
@@ -28,15 +29,18 @@ pub struct Rod {
     /// Radius of the section [length], and distance from the centre line at which contact begins.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub radius: f64,
-    /// Mass per volume [kg/m³].
+    /// A preset by its name: hemp-rope, cotton-rope, nylon-rope, steel-wire or rubber-cord. It gives density, young and poisson
+    /// where they are left out.
+    pub material: Option<String>,
+    /// Mass per volume [kg/m³]. Default: that of the material, else 1000.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub density: f64,
-    /// Young's modulus [Pa]: against stretching and bending.
+    pub density: Option<f64>,
+    /// Young's modulus [Pa]: against stretching and bending. Default: that of the material, else 1e7.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub young: f64,
-    /// Poisson's ratio [–]: gives the shear modulus young / 2(1 + poisson).
+    pub young: Option<f64>,
+    /// Poisson's ratio [–]: gives the shear modulus young / 2(1 + poisson). Default: that of the material, else 0.4.
     #[schemars(extend("exclusiveMinimum" = -1, "exclusiveMaximum" = 0.5))]
-    pub poisson: f64,
+    pub poisson: Option<f64>,
     /// Shear modulus [Pa]: against twisting. Default: from young and poisson.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub shear: Option<f64>,
@@ -55,6 +59,18 @@ pub struct Rod {
     pub copies: Option<Copies>,
 }
 
+/// Density [kg/m³], Young's modulus [Pa] and Poisson's ratio [–] of a rod that names neither them nor a material.
+const UNNAMED: (f64, f64, f64) = (1000.0, 1e7, 0.4);
+
+impl Rod {
+    /// Density [kg/m³], Young's modulus [Pa] and Poisson's ratio [–].
+    pub(super) fn stuff(&self) -> (f64, f64, f64) {
+        let preset = self.material.as_deref().and_then(rope_preset);
+        let (density, young, poisson) = preset.unwrap_or(UNNAMED);
+        (self.density.unwrap_or(density), self.young.unwrap_or(young), self.poisson.unwrap_or(poisson))
+    }
+}
+
 impl Default for Rod {
     fn default() -> Self {
         Rod {
@@ -66,9 +82,10 @@ impl Default for Rod {
             velocity: [0.0; 3],
             spin: [0.0; 3],
             radius: 0.005,
-            density: 1000.0,
-            young: 1e7,
-            poisson: 0.4,
+            material: None,
+            density: None,
+            young: None,
+            poisson: None,
             shear: None,
             damping: 1e-3,
             rest: Rest::Straight,

@@ -49,6 +49,16 @@ fn steps_divide_a_frame_and_never_exceed_the_largest() {
 }
 
 #[test]
+fn a_material_gives_ropes_and_rigid_bodies_what_they_leave_out() {
+    let text = "[[rod]]\nmaterial = \"hemp-rope\"\nyoung = 1e8\n[[rod]]\n[[rigid]]\nmaterial = \"steel\"\n[[rigid]]\nmaterial \
+        = \"steel\"\ndensity = 7800";
+    let scene = load(text, &[]).unwrap().scene;
+    assert_eq!(scene.rod[0].stuff(), (900.0, 1e8, 0.3));
+    assert_eq!(scene.rod[1].stuff(), (1000.0, 1e7, 0.4));
+    assert_eq!((scene.rigid[0].stuff(), scene.rigid[1].stuff()), (7850.0, 7800.0));
+}
+
+#[test]
 fn every_mistake_is_shown_where_it_was_made() {
     // (text, line, what is marked, part of the message, part of the help)
     let cases: &[(&str, usize, &str, &str, &str)] = &[
@@ -59,6 +69,8 @@ fn every_mistake_is_shown_where_it_was_made() {
         ("[[cloth]]\nmaterial = { desnity = 1 }", 2, "desnity", "unknown key", "\"density\""),
         ("[[cloth]]\nmaterial = \"coton\"", 2, "\"coton\"", "unknown material", "\"cotton\""),
         ("[[cloth]]\nmaterial = { preset = \"slik\" }", 2, "\"slik\"", "unknown material", "\"silk\""),
+        ("[[rod]]\nmaterial = \"hmp-rope\"", 2, "\"hmp-rope\"", "unknown material", "\"hemp-rope\""),
+        ("[[rigid]]\nmaterial = \"stel\"", 2, "\"stel\"", "unknown material", "\"steel\""),
         ("[[cloth]]\nmaterial = { thickness = -1e-3 }", 2, "-1e-3", "thickness must be above 0", ""),
         ("[[soft]]\nmaterial = { poisson = 0.5 }", 2, "0.5", "above -1 and below 0.5", ""),
         ("[[cloth]]\nmesh = { grdi = {} }", 2, "grdi", "unknown name \"grdi\"", "\"grid\""),
