@@ -2,7 +2,6 @@
 
 use crate::answer::count;
 use littoral_geom::math::Vec3;
-use littoral_geom::mesh::unique_edges;
 use littoral_sim::simulation::Simulation;
 use std::collections::BTreeMap;
 
@@ -20,18 +19,17 @@ pub struct Named<'a> {
 /// What crosses what in the present state of a simulation.
 pub fn describe(sim: &Simulation, crossings: &[[u32; 2]]) -> String {
     let objects: Vec<Named> = sim.objects().iter().map(|o| Named { name: &o.name, first: o.first }).collect();
-    describe_surface(&objects, sim.triangles(), &sim.state().x, crossings)
+    describe_surface(&objects, (sim.edges(), sim.triangles()), &sim.state().x, crossings)
 }
 
 /// What crosses what: a total, the pairs of objects, and the first crossings with their places. `crossings` are indices of
-/// [`unique_edges`] and of triangles; `objects` are in point order. Vertices are counted from the first of their object.
+/// edges and of triangles; `objects` are in point order. Vertices are counted from the first of their object.
 pub fn describe_surface(
     objects: &[Named],
-    triangles: &[[u32; 3]],
+    (edges, triangles): (&[[u32; 2]], &[[u32; 3]]),
     x: &[Vec3],
     crossings: &[[u32; 2]],
 ) -> String {
-    let edges = unique_edges(triangles);
     let owner = |point: u32| {
         let k = objects.partition_point(|o| o.first <= point);
         objects.get(k.wrapping_sub(1)).map_or(("?", 0), |o| (o.name, o.first))
@@ -86,13 +84,31 @@ mod tests {
             Vec3::splat(3.0),
         ];
         let objects = [Named { name: "flat", first: 0 }, Named { name: "upright", first: 3 }];
-        let said = describe_surface(&objects, &[[0, 1, 2], [3, 4, 5]], &x, &[[3, 0]]);
+        let triangles = [[0, 1, 2], [3, 4, 5]];
+        let edges = littoral_geom::mesh::unique_edges(&triangles);
+        let said = describe_surface(&objects, (&edges, &triangles), &x, &[[3, 0]]);
         assert_eq!(
             said,
             "1 crossing (\"flat\" with \"upright\": 1)\n  \
              edge 0-1 of \"upright\" through triangle 0-1-2 of \"flat\", near (0.2000, 0.2000, 0.0000) m"
         );
-        let said = describe_surface(&objects, &[[0, 1, 2], [3, 4, 5]], &x, &[[3, 0]; 10]);
+        let said = describe_surface(&objects, (&edges, &triangles), &x, &[[3, 0]; 10]);
         assert!(said.ends_with("  and 2 more") && said.starts_with("10 crossings"), "{said}");
+    }
+
+    #[test]
+    fn a_rod_that_begins_in_a_surface_is_named() {
+        use littoral_geom::mesh::{LineMesh, TriMesh};
+        use littoral_sim::motion::Motion;
+        use littoral_sim::scene::{Placement, RodMaterial, SceneBuilder};
+        let mut scene = SceneBuilder::new(Default::default(), Default::default());
+        let named = |name: &str| Placement { name: name.into(), ..Placement::default() };
+        let vertices = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+        scene.add_collider(named("plate"), TriMesh { vertices, triangles: vec![[0, 1, 2]] }, Motion::Static);
+        let vertices = vec![Vec3::new(0.2, 0.2, -0.5), Vec3::new(0.2, 0.2, 0.5)];
+        scene.add_rod(named("nail"), LineMesh { vertices, lines: vec![vec![0, 1]] }, RodMaterial::default());
+        let sim = scene.build().unwrap();
+        let said = describe(&sim, &sim.judge().all_crossings());
+        assert!(said.contains("edge 0-1 of \"nail\" through triangle 0-1-2 of \"plate\""), "{said}");
     }
 }

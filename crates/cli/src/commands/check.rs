@@ -43,7 +43,8 @@ fn check_mesh(name: &str) -> Result<String, Failure> {
         lines.push("  crosses itself nowhere".into());
     } else {
         let whole = [Named { name, first: 0 }];
-        let text = crossings::describe_surface(&whole, &surface.triangles, &surface.vertices, &crossings);
+        let text =
+            crossings::describe_surface(&whole, (&edges, &surface.triangles), &surface.vertices, &crossings);
         lines.push(format!("  warning: crosses itself: {}", text.replace('\n', "\n  ")));
     }
     Ok(lines.join("\n"))
