@@ -59,7 +59,7 @@ pub(crate) fn scene(scene: &Scene, document: &Document) -> Checked {
     for (i, o) in scene.rigid.iter().enumerate() {
         let path = format!("rigid.{i}");
         if let Some(name) = &o.material {
-            check.named_material(&path, name, soft_preset(name).is_some(), soft_presets())?;
+            check.preset(&path, name, soft_preset(name).is_some(), soft_presets())?;
         }
         check.mesh(&format!("{path}.mesh"), &o.mesh)?;
         check.rotation(&format!("{path}.rotation"), &o.rotation)?;
@@ -129,18 +129,8 @@ impl Check<'_> {
         Err(self.document.error_at(path, message, help))
     }
 
+    /// The name of a preset as the material of the object at `path`.
     pub(super) fn preset<'n>(
-        &self,
-        path: &str,
-        name: &str,
-        is_known: bool,
-        known: impl Iterator<Item = &'n str>,
-    ) -> Checked {
-        // The preset's own line where the material is a table.
-        self.is_listed(&format!("{path}.material.preset"), name, is_known, known)
-    }
-
-    fn is_listed<'n>(
         &self,
         path: &str,
         name: &str,
@@ -155,18 +145,9 @@ impl Check<'_> {
         let hint = hint.map_or(String::new(), |n| format!("did you mean \"{n}\"? "));
         let message = format!("unknown material \"{}\"", super::decode::shortened(name));
         let help = format!("{hint}known: {}", known.join(", "));
-        self.fail(path, &message, Some(&help))
-    }
-
-    /// A preset that is named by `material` itself.
-    pub(super) fn named_material<'n>(
-        &self,
-        path: &str,
-        name: &str,
-        is_known: bool,
-        known: impl Iterator<Item = &'n str>,
-    ) -> Checked {
-        self.is_listed(&format!("{path}.material"), name, is_known, known)
+        // The preset's own line where the material is a table, else that of the material.
+        let inner = format!("{path}.material.preset");
+        self.fail(&inner, &message, Some(&help))
     }
 
     pub(super) fn mesh(&self, path: &str, mesh: &Mesh) -> Checked {

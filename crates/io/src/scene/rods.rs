@@ -19,7 +19,7 @@ impl Check<'_> {
         for (i, o) in scene.rod.iter().enumerate() {
             let path = format!("rod.{i}");
             if let Some(name) = &o.material {
-                self.named_material(&path, name, rope_preset(name).is_some(), rope_presets())?;
+                self.preset(&path, name, rope_preset(name).is_some(), rope_presets())?;
             }
             self.lines(&format!("{path}.mesh"), &o.mesh)?;
             self.rotation(&format!("{path}.rotation"), &o.rotation)?;
