@@ -209,6 +209,7 @@ impl Contact {
             curvature
         }
     }
+
     /// What the contact does at the positions `x` [m], where it makes this bridge; `None` where it does not act. `slot`
     /// is the one of the points that moves: to a particle its contact does not yield.
     ///

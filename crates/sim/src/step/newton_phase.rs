@@ -5,7 +5,7 @@
 //! otherwise hold back all the water [Xie 2023, §4.3].
 
 use super::newton_ipc::{NewtonIpc, Work};
-use super::prescribed::{advance_prescribed, ask_prescribed};
+use super::prescribed::{advance_prescribed, ask_prescribed, held_request};
 use super::splitting::joint::Joint;
 use crate::contact::barrier_set::Barriers;
 use crate::contact::lagged_friction::LaggedFriction;
@@ -21,10 +21,6 @@ use crate::system::System;
 use crate::truncation::{Cut, Request};
 use littoral_geom::math::Vec3;
 use std::time::Instant;
-
-/// Prescribed points come no nearer than this share of the range: the barrier of what they press is then some twenty
-/// times its strength. A smaller share lets them press harder, a larger one makes them crawl.
-const HELD_KEEP: f64 = 0.05;
 
 /// Smallest margin of a budget, as a share of the range: room for the last iterations without a new detection.
 const MARGIN: f64 = 0.1;
@@ -210,14 +206,7 @@ impl NewtonIpc {
         for &v in &self.work.held_points {
             proposals[v as usize] = self.work.wanted[v as usize] - self.detection.frame[v as usize];
         }
-        let request = Request {
-            moved: &self.work.held_points,
-            groups: &system.groups,
-            group_count: system.prescribed.len(),
-            held: &self.work.held,
-            held_keep: HELD_KEEP * system.contact.radius(),
-            ..Request::default()
-        };
+        let request = held_request(system, &self.work.held_points, &self.work.held);
         let truncator =
             if self.settings.truncation == Truncation::None { &mut self.uniform } else { &mut self.planar };
         truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);

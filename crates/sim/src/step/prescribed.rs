@@ -5,6 +5,7 @@ use crate::model::Snapshot;
 use crate::report::{ObjectLag, StepReport};
 use crate::safe::{Detection, Displacement};
 use crate::system::System;
+use crate::truncation::Request;
 use littoral_geom::math::Vec3;
 
 /// Asks every acting prescribed set what is left of its way in this step.
@@ -24,6 +25,28 @@ pub(super) fn ask_prescribed(
         } else {
             progress
         });
+    }
+}
+
+/// Prescribed points come no nearer than this share of the contact radius. A point that is pressed closer backs off by
+/// about its gap per sweep, so that a smaller share makes a pressing collider crawl; a larger one lets it push less. A barrier is some twenty times its
+/// strength there.
+const HELD_KEEP: f64 = 0.05;
+
+/// Gap that prescribed points leave where they can [m].
+pub(super) fn held_keep(system: &System) -> f64 {
+    HELD_KEEP * system.contact.radius()
+}
+
+/// What truncation is asked where the `points` that are `held` alone go on, each set as one.
+pub(super) fn held_request<'a>(system: &'a System, points: &'a [u32], held: &'a [bool]) -> Request<'a> {
+    Request {
+        moved: points,
+        groups: &system.groups,
+        group_count: system.prescribed.len(),
+        held,
+        held_keep: held_keep(system),
+        ..Request::default()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::model::Snapshot;
 use crate::report::StepReport;
 use crate::safe::{Prediction, SafePositions};
 use crate::step::fluid_phase::FluidPhase;
-use crate::step::prescribed::{advance_prescribed, ask_prescribed};
+use crate::step::prescribed::{advance_prescribed, ask_prescribed, held_keep, held_request};
 use crate::system::System;
 use crate::truncation::{Cut, Request};
 use littoral_geom::math::Vec3;
@@ -17,10 +17,6 @@ const GUESS_ROUNDS: usize = 4;
 
 /// Share of the contact radius that the initial guess leaves free where it can.
 const GUESS_KEEP: f64 = 0.5;
-
-/// Prescribed points come no nearer than this share of the contact radius. A point that is pressed closer backs off by
-/// about its gap per sweep, so that a smaller share makes a pressing collider crawl; a larger one lets it push less.
-const HELD_KEEP: f64 = 0.05;
 
 /// Smallest margin of a budget, as a share of the contact radius: room for small corrections between detections.
 /// Smaller: more detections near rest. Larger: more pairs to look at.
@@ -67,7 +63,7 @@ impl VbdDat {
                 group_count: system.prescribed.len(),
                 keep: GUESS_KEEP * system.contact.radius(),
                 held: &self.work.held,
-                held_keep: HELD_KEEP * system.contact.radius(),
+                held_keep: held_keep(system),
                 metric: &[],
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
@@ -117,14 +113,7 @@ impl VbdDat {
         for &v in &self.work.held_points {
             proposals[v as usize] = self.work.wanted[v as usize] - self.detection.frame[v as usize];
         }
-        let request = Request {
-            moved: &self.work.held_points,
-            groups: &system.groups,
-            group_count: system.prescribed.len(),
-            held: &self.work.held,
-            held_keep: HELD_KEEP * system.contact.radius(),
-            ..Request::default()
-        };
+        let request = held_request(system, &self.work.held_points, &self.work.held);
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         self.place_all();
         advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
