@@ -18,7 +18,7 @@ import numpy as np
 import warp as wp
 
 from common import read_obj, result
-from newton_twist import DENSITY, POISSON, STIFFNESS
+from newton_twist import add_sheet, contact_settings
 
 STEP = 1.0 / 240.0
 RADIUS = 1e-3
@@ -32,21 +32,7 @@ class Scene:
     def __init__(self, sheets, iterations, radius=RADIUS, contact=True, gravity=(0, 0, 0), held=(), ground=None):
         builder = newton.ModelBuilder(gravity=gravity)
         for x, triangles, _ in sheets:
-            builder.add_cloth_mesh(
-                pos=wp.vec3(0.0, 0.0, 0.0),
-                rot=wp.quat_identity(),
-                scale=1.0,
-                vel=wp.vec3(0.0, 0.0, 0.0),
-                vertices=[wp.vec3(*p) for p in x],
-                indices=triangles.flatten().tolist(),
-                density=DENSITY,
-                tri_ke=STIFFNESS / (2.0 * (1.0 + POISSON)),
-                tri_ka=STIFFNESS * POISSON / (1.0 - POISSON**2),
-                tri_kd=0.0,
-                edge_ke=1.0e-3,
-                edge_kd=0.0,
-                particle_radius=radius,
-            )
+            add_sheet(builder, x, triangles, tri_kd=0.0, edge_kd=0.0, particle_radius=radius)
         if ground is not None:
             builder.add_ground_plane(cfg=newton.ModelBuilder.ShapeConfig(mu=ground, ke=1e3, kd=1e-1, kf=1e3))
         builder.color()
@@ -57,14 +43,7 @@ class Scene:
         flags = self.model.particle_flags.numpy()
         flags[list(held)] &= ~int(newton.ParticleFlags.ACTIVE)
         self.model.particle_flags = wp.array(flags, device="cpu")
-        more = {}
-        if contact:
-            more = {
-                "particle_self_contact_margin": radius,
-                "particle_self_contact_gap": 0.75 * radius,
-                "particle_vertex_contact_buffer_size": 64,
-                "particle_edge_contact_buffer_size": 128,
-            }
+        more = contact_settings(radius) if contact else {}
         self.solver = newton.solvers.SolverVBD(
             self.model, iterations=iterations, particle_enable_self_contact=contact, **more
         )

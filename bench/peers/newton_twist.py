@@ -28,23 +28,37 @@ STIFFNESS, POISSON = 0.8e6 * 3e-4, 0.24
 WARM_UP = 10
 
 
-def build(rest, triangles, ends, iterations, contact):
-    """Model and solver of a sheet whose `ends` are held."""
-    builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
+def add_sheet(builder, vertices, triangles, **more):
+    """Adds a sheet of our material."""
     builder.add_cloth_mesh(
         pos=wp.vec3(0.0, 0.0, 0.0),
         rot=wp.quat_identity(),
         scale=1.0,
         vel=wp.vec3(0.0, 0.0, 0.0),
-        vertices=[wp.vec3(*p) for p in rest],
+        vertices=[wp.vec3(*p) for p in vertices],
         indices=triangles.flatten().tolist(),
         density=DENSITY,
         tri_ke=STIFFNESS / (2.0 * (1.0 + POISSON)),
         tri_ka=STIFFNESS * POISSON / (1.0 - POISSON**2),
-        tri_kd=2.0e-4,
         edge_ke=1.0e-3,
-        edge_kd=1.0e-2,
+        **more,
     )
+
+
+def contact_settings(radius):
+    """Self-contact at `radius`; the rest is that of the package's own twist example."""
+    return {
+        "particle_self_contact_margin": radius,
+        "particle_self_contact_gap": 0.75 * radius,
+        "particle_vertex_contact_buffer_size": 64,
+        "particle_edge_contact_buffer_size": 128,
+    }
+
+
+def build(rest, triangles, ends, iterations, contact):
+    """Model and solver of a sheet whose `ends` are held."""
+    builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    add_sheet(builder, rest, triangles, tri_kd=2.0e-4, edge_kd=1.0e-2)
     builder.color()
     model = builder.finalize(device="cpu")
     model.soft_contact_ke = 1.0e3
@@ -53,14 +67,7 @@ def build(rest, triangles, ends, iterations, contact):
     flags = model.particle_flags.numpy()
     flags[ends] &= ~int(newton.ParticleFlags.ACTIVE)
     model.particle_flags = wp.array(flags, device="cpu")
-    more = {}
-    if contact:
-        more = {
-            "particle_self_contact_margin": RADIUS,
-            "particle_self_contact_gap": 0.75 * RADIUS,
-            "particle_vertex_contact_buffer_size": 64,
-            "particle_edge_contact_buffer_size": 128,
-        }
+    more = contact_settings(RADIUS) if contact else {}
     solver = newton.solvers.SolverVBD(
         model, iterations=iterations, particle_enable_self_contact=contact, **more
     )
