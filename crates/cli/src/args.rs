@@ -48,12 +48,18 @@ pub struct BenchArgs {
     /// Write the table as JSON to a file, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Scene that is run
-    #[arg(long, value_name = "SCENE", default_value = "water-on-jelly")]
-    pub scene: String,
+    /// Scene that is run [default: the one, or all, that the table is for]
+    #[arg(long, value_name = "SCENE")]
+    pub scene: Option<String>,
     /// Run this many frames of it [default: as many as the table is for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=999_999))]
     pub frames: Option<u64>,
+    /// Print nothing but the tables
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Displacements that `truncation` tries in each row [default: 20; the paper: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub trials: Option<u32>,
     /// Threads to use
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
@@ -67,6 +73,12 @@ pub struct BenchArgs {
 pub enum BenchName {
     /// Ways to couple a fluid and solids, and the solvers of their linear systems
     Splitting,
+    /// How much motion each truncation leaves in soups of triangles
+    Truncation,
+    /// How fast the sweeps of a step converge under each truncation
+    Convergence,
+    /// Expected and found in every scene that validates; takes some minutes
+    Validate,
 }
 
 /// How a run is carried out; shared by `run` and `demo`.

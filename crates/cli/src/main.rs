@@ -6,6 +6,7 @@ mod balls;
 mod bench;
 mod commands;
 mod crossings;
+mod expectations;
 mod failure;
 mod interrupt;
 mod mesh_scene;

@@ -75,6 +75,13 @@ impl Progress {
         }
     }
 
+    /// A line of its own, where nothing is drawn.
+    pub fn note(&self, text: &str) {
+        if self.mode != Mode::Quiet {
+            say(&format!("{text}\n"));
+        }
+    }
+
     /// A warning, above the live line.
     pub fn warn(&mut self, text: &str) {
         let (bold, plain) = if self.colour { ("\x1b[1;33m", "\x1b[0m") } else { ("", "") };

@@ -1,5 +1,6 @@
 //! A run: steps, judges, writes frames, and can stop after any step and go on later as if it had not.
 
+use crate::expectations;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::process;
@@ -237,22 +238,14 @@ impl Session {
     /// Measures what the scene expects of this very step. What it expects of its end it expects of its own end, not of where
     /// `--frames` stops it.
     fn measure_expectations(&mut self, last: Option<&StepReport>) {
-        let LoadedScene { pace, sim, frames, .. } = &self.scene;
-        let is_over = self.frame >= *frames;
         let mut seen = Seen::default();
         if let Some(last) = last {
             seen.step(last);
         }
         seen.leaked = self.tally.certificate.particles_leaked.unwrap_or(0);
         seen.rods_passed = self.tally.certificate.rods_passed.unwrap_or(0);
-        for (expected, told) in self.scene.expectations.iter().zip(&mut self.report.expectations) {
-            let is_due = is_over || expected.time.is_some_and(|time| pace.has_passed(sim, time));
-            if is_due && told.met.is_none() {
-                let value = expected.value(sim, &seen);
-                told.found = Some(value).filter(|x| x.is_finite());
-                told.met = Some(expected.holds(value));
-            }
-        }
+        let is_over = self.frame >= self.scene.frames;
+        expectations::measure(&self.scene, &seen, is_over, &mut self.report.expectations);
     }
 
     fn add_phases(&mut self, step: &StepReport) {

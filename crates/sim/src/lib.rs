@@ -41,3 +41,5 @@ pub mod simulation;
 pub mod measure;
 
 pub mod scene;
+
+pub mod soup;

@@ -21,5 +21,3 @@ mod scale;
 mod seal;
 #[path = "guarantee/soup.rs"]
 mod soup;
-#[path = "guarantee/soup_scene.rs"]
-mod soup_scene;

@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["simulation"],
     &["measure"],
     &["scene"],
+    &["soup"],
 ];
 
 fn layer(module: &str) -> usize {

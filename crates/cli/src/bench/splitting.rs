@@ -1,6 +1,6 @@
 //! The splittings side by side on one scene, and the solvers of the solids' linear systems [Xie 2023, Tables 2 and 3].
 
-use super::{Table, timed};
+use super::{Cell, Table, advance, timed};
 use crate::failure::Failure;
 use crate::source::{LoadedScene, load_named};
 use littoral_io::scene::{SceneFile, Source};
@@ -48,7 +48,7 @@ impl Sums {
     }
 
     /// The row of a way; block descent has no end but its number of sweeps.
-    fn row(&self, reference: f64, is_solved: bool) -> Vec<Option<f64>> {
+    fn row(&self, reference: f64, is_solved: bool) -> Vec<Cell> {
         let per_step = 1.0 / self.steps;
         let mut row = [
             self.cost(),
@@ -60,16 +60,19 @@ impl Sums {
             100.0 * self.volume * per_step,
             f64::from(self.leaked),
         ]
-        .map(Some)
+        .map(Cell::from)
         .to_vec();
-        row.push(is_solved.then_some(100.0 * self.unconverged * per_step));
+        row.push(is_solved.then_some(100.0 * self.unconverged * per_step).into());
         row
     }
 }
 
+/// Scene that is run unless another is named.
+const SCENE: &str = "water-on-jelly";
+
 /// Both tables for a scene that comes with littoral, with further changes to its keys.
-pub fn splitting(scene: &str, frames: Option<u64>, sets: &[String]) -> Result<Vec<Table>, Failure> {
-    let frames = frames.unwrap_or(FRAMES);
+pub fn splitting(scene: Option<&str>, frames: Option<u64>, sets: &[String]) -> Result<Vec<Table>, Failure> {
+    let (scene, frames) = (scene.unwrap_or(SCENE), frames.unwrap_or(FRAMES));
     let load = |keys: &[&str]| {
         let keys: Vec<String> = sets.iter().cloned().chain(keys.iter().map(|k| k.to_string())).collect();
         load_named(scene, &keys)
@@ -127,24 +130,21 @@ pub fn splitting(scene: &str, frames: Option<u64>, sets: &[String]) -> Result<Ve
 fn run(scene: &mut LoadedScene, frames: u64, mut see: impl FnMut(&LoadedScene)) -> Sums {
     let mut sums = Sums::default();
     let most = scene.sim.settings().iterations;
-    for frame in 1..=frames.min(scene.frames) {
-        while !scene.pace.has_reached(&scene.sim, frame) {
-            let h = scene.pace.next_step(&scene.sim, frame);
-            let (cpu, report) = timed(|| scene.sim.step(h));
-            sums.cpu += cpu;
-            sums.steps += 1.0;
-            sums.time += h;
-            sums.newton += f64::from(report.iterations);
-            sums.unconverged += f64::from(u8::from(report.iterations >= most));
-            if let Some(fluid) = report.fluid {
-                sums.products += f64::from(fluid.iterations);
-                sums.mean += fluid.compression_mean;
-                sums.volume += fluid.volume_error.abs();
-                sums.leaked += fluid.leaked;
-            }
-            see(scene);
+    let frames = 1..=frames.min(scene.frames);
+    advance(scene, frames, |scene, cpu, report| {
+        sums.cpu += cpu;
+        sums.steps += 1.0;
+        sums.time += report.h;
+        sums.newton += f64::from(report.iterations);
+        sums.unconverged += f64::from(u8::from(report.iterations >= most));
+        if let Some(fluid) = report.fluid {
+            sums.products += f64::from(fluid.iterations);
+            sums.mean += fluid.compression_mean;
+            sums.volume += fluid.volume_error.abs();
+            sums.leaked += fluid.leaked;
         }
-    }
+        see(scene);
+    });
     sums
 }
 
@@ -180,7 +180,9 @@ fn solvers(mut scene: LoadedScene, frames: u64) -> Table {
     let row = |k: usize| {
         let [first, again] = times;
         let ratios = [first[0] / first[k], again[0] / again[k]];
-        [per * first[k], per * again[k], ratios[0], ratios[1]].map(|v| (systems > 0.0).then_some(v)).to_vec()
+        [per * first[k], per * again[k], ratios[0], ratios[1]]
+            .map(|v| Cell::from((systems > 0.0).then_some(v)))
+            .to_vec()
     };
     let note = if systems > 0.0 {
         format!(

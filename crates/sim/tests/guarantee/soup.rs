@@ -1,7 +1,7 @@
 //! How much motion is kept [Chen 2026, Table 2].
 
-use crate::soup_scene::{Motion, Soup, compare};
 use littoral_geom::random::Random;
+use littoral_sim::soup::{Motion, Soup, compare};
 
 /// 2500 triangles of size 0.1 in a unit cube, displaced by 0.01: an independent implementation gave 2.31 times the
 /// isotropic and 294 times the global motion.

@@ -1,13 +1,14 @@
-//! The soup of disjoint triangles in a unit cube that truncations are compared on [Chen 2026, Table 2].
+//! The soup of disjoint triangles in a unit cube that truncations are compared on [Chen 2026, Table 2]: how much of their
+//! motion is left. A test asks for it, and `littoral bench truncation` prints it.
 
+use crate::safe::{Detection, Detector, Displacement, Geometry, Prediction, SafePositions};
+use crate::settings::{GapSplit, SolverSettings, Truncation};
+use crate::truncation::{Request, Truncator};
 use littoral_geom::math::{Aabb, Quat, Vec3};
 use littoral_geom::mesh::unique_edges;
 use littoral_geom::pairs::Surface;
 use littoral_geom::random::Random;
 use littoral_geom::referee::Referee;
-use littoral_sim::safe::{Detection, Detector, Displacement, Geometry, Prediction, SafePositions};
-use littoral_sim::settings::{GapSplit, SolverSettings, Truncation};
-use littoral_sim::truncation::{Request, Truncator};
 
 /// How the triangles want to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +20,15 @@ pub enum Motion {
 }
 
 /// Disjoint triangles.
+#[derive(Debug)]
 pub struct Soup {
-    pub x: Vec<Vec3>,
-    pub geometry: Geometry,
+    x: Vec<Vec3>,
+    geometry: Geometry,
     referee: Referee,
 }
 
 impl Soup {
-    /// `count` equilateral triangles of edge `size` at random places of the unit cube, none crossing another.
+    /// `count` equilateral triangles of edge `size` [m] at random places of the unit cube, none crossing another.
     pub fn new(count: usize, size: f64, r: &mut Random) -> Self {
         let mut x: Vec<Vec3> = Vec::with_capacity(3 * count);
         let mut boxes: Vec<Aabb> = Vec::with_capacity(count);
@@ -85,8 +87,8 @@ impl Soup {
         }
     }
 
-    /// What a truncation keeps of them (n) [m], and the crossings after it.
-    pub fn keep(
+    /// What a truncation with relaxation `gamma` keeps of the displacements `wanted` (n) [m], and the crossings after it.
+    fn keep(
         &self,
         wanted: &[Vec3],
         truncation: Truncation,
@@ -131,7 +133,7 @@ pub struct Comparison {
     pub crossings: usize,
 }
 
-/// Compares the truncations at relaxation γ.
+/// Compares the truncations on the displacements `wanted` (n) [m], at the relaxation `gamma`.
 pub fn compare(soup: &Soup, wanted: &[Vec3], gamma: f64) -> Comparison {
     let kinds = [
         (Truncation::Planar, GapSplit::WaterFilling),
