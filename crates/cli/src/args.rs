@@ -30,6 +30,8 @@ pub enum Command {
     New(NewArgs),
     /// Say what a run did, from its report
     Info(InfoArgs),
+    /// Look at a run in the browser, while it goes on or after
+    View(ViewArgs),
     /// Draw a picture of a frame
     Render(RenderArgs),
     /// Write the frames of a run as files for other programs
@@ -167,6 +169,19 @@ pub struct NewArgs {
 pub struct InfoArgs {
     /// Folder of a run
     pub dir: PathBuf,
+}
+
+/// Arguments of `view`.
+#[derive(Debug, Group)]
+pub struct ViewArgs {
+    /// Folder of a run
+    pub dir: PathBuf,
+    /// Port of this machine to serve the page at; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+    /// Print the address only, and leave the browser alone
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 /// Arguments of `export`.

@@ -13,8 +13,10 @@ mod mesh_scene;
 mod process;
 mod progress;
 mod session;
+mod shown;
 mod source;
 mod tally;
+mod view;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ mod render;
 mod run;
 mod scenes;
 mod schema;
+mod view;
 
 use crate::args::Command;
 use crate::failure::Failure;
@@ -24,6 +25,7 @@ pub fn dispatch(command: Command) -> Result<(), Failure> {
         Command::New(args) => new::new(&args),
         Command::Info(args) => info::info(&args),
         Command::Export(args) => export::export(&args),
+        Command::View(args) => view::view(&args),
         Command::Render(args) => render::render(&args),
         Command::Schema => schema::schema(),
         Command::Bench(args) => bench::bench(&args),
