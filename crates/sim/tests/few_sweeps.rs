@@ -67,3 +67,25 @@ fn a_plate_that_squeezes_a_block_is_not_late() {
     // A tenth of what it comes down in a step, 0.4 mm.
     assert!(latest < 4e-5, "it was {latest} m late");
 }
+
+/// At one sweep a step a plate is late, and a block that gives way by a twentieth of what it is pressed for would hold it
+/// half way.
+#[test]
+fn a_plate_squeezes_a_block_to_a_tenth_at_one_sweep_a_step() {
+    let mut s = scene(1);
+    let mut block = shapes::tet_cuboid([0.2; 3], [7; 3]);
+    block.vertices.iter_mut().for_each(|p| p.z += 0.103);
+    let foam = SoftMaterial { young: 2e4, poisson: 0.3, density: 200.0, ..SoftMaterial::default() };
+    s.add_soft(named("block"), block, foam);
+    s.add_collider(named("ground"), shapes::plane([2.0, 2.0]), Motion::Static);
+    let mut plate = shapes::cuboid([0.6, 0.6, 0.02], [1; 3]);
+    plate.vertices.iter_mut().for_each(|p| p.z += 0.22);
+    let key = |time, z| Keyframe { time, position: Vec3::Z * z, rotation: Quat::IDENTITY };
+    let keys = vec![key(0.0, 0.0), key(0.1, 0.0), key(1.1, -0.186)];
+    s.add_collider(named("plate"), plate, Motion::Keyframes { keys, center: Vec3::ZERO });
+    let mut sim = s.build().unwrap();
+    let lag = (0..540).map(|_| sim.step(STEP).lag).last().unwrap();
+    // A tenth of the block's height and two contact radii.
+    let top = sim.state().x[sim.objects()[0].range()].iter().map(|p| p.z).fold(0.0, f64::max);
+    assert!(top < 0.026, "its top is at {top} m, the plate {lag} m late");
+}
