@@ -42,6 +42,15 @@ export async function fetchFrame(number, signal) {
   return decodeFrame(number, await (await fetched(`frame/${number}.bin`, signal)).arrayBuffer());
 }
 
+/** Share of the particles that may be faster than the fastest colour: a few that fly off should not take it. */
+const FASTEST = 0.98;
+
+/** The speed that has the fastest colour in a frame [m/s]; 0 without particles. */
+export function fastestOf({ speeds }) {
+  const sorted = speeds.filter((speed) => speed >= 0).sort();
+  return sorted[Math.floor(FASTEST * sorted.length)] ?? 0;
+}
+
 export function decodeFrame(number, bytes) {
   const head = new DataView(bytes);
   const points = head.getUint32(8, true);

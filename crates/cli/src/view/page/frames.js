@@ -17,6 +17,8 @@ export class Frames {
     this.asked = new Set();
     this.wanted = [];
     this.bytes = 0;
+    /** Size of the largest frame so far [bytes]. */
+    this.largest = 1;
   }
 
   /** The frame, if it is here. */
@@ -36,7 +38,8 @@ export class Frames {
   }
 
   pump() {
-    for (const number of this.wanted) {
+    // More than fits would push itself out.
+    for (const number of this.wanted.slice(0, this.fitting)) {
       if (this.asked.size >= AT_ONCE) return;
       const failed = this.failures.get(number);
       const rests = failed && performance.now() - failed.at < REST;
@@ -61,15 +64,21 @@ export class Frames {
   keep(frame) {
     this.frames.set(frame.number, frame);
     this.bytes += frame.bytes;
-    // What is farthest from the most urgent frame goes first.
-    const center = this.wanted[0] ?? frame.number;
-    while (this.bytes > ROOM && this.frames.size > AT_ONCE) {
-      let farthest = frame.number;
-      for (const number of this.frames.keys()) {
-        if (Math.abs(number - center) > Math.abs(farthest - center)) farthest = number;
-      }
-      this.bytes -= this.frames.get(farthest).bytes;
-      this.frames.delete(farthest);
-    }
+    this.largest = Math.max(this.largest, frame.bytes);
+    while (this.bytes > ROOM && this.frames.size > AT_ONCE) this.drop();
+  }
+
+  /** Frames that fit at the same time. */
+  get fitting() {
+    return Math.max(AT_ONCE, Math.floor(ROOM / this.largest));
+  }
+
+  /** Forgets the frame that is farthest from the most urgent one, wanted ones last: they would be asked for again. */
+  drop() {
+    const center = this.wanted[0] ?? 0;
+    const distance = (number) => Math.abs(number - center) - (this.wanted.includes(number) ? Number.MAX_SAFE_INTEGER : 0);
+    const farthest = [...this.frames.keys()].reduce((a, b) => (distance(b) > distance(a) ? b : a));
+    this.bytes -= this.frames.get(farthest).bytes;
+    this.frames.delete(farthest);
   }
 }

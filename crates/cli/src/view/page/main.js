@@ -2,10 +2,10 @@
 
 import { Camera } from "./camera.js";
 import { colorsOf } from "./colors.js";
-import { fetchFrame, fetchRun, fetchTopology } from "./data.js";
+import { fastestOf, fetchFrame, fetchRun, fetchTopology } from "./data.js";
 import { Frames } from "./frames.js";
 import { listenToKeys, placeIn, steer } from "./input.js";
-import { element, listObjects, showReport, spacingText } from "./panel.js";
+import { element, listObjects, showReport, showSpeeds, spacingText } from "./panel.js";
 import { pick } from "./pick.js";
 import { Player, SPEEDS } from "./player.js";
 import { Stage } from "./stage.js";
@@ -126,6 +126,8 @@ class Page {
       return;
     }
     if (this.shown) this.player.learnRate(this.shown, frame);
+    // The server chose by the frames that there were.
+    if (this.player.goesOn) this.run.fastest = Math.max(this.run.fastest, fastestOf(frame));
     this.shown = frame;
     this.stage.show(frame);
     this.showReadout();
@@ -146,6 +148,7 @@ class Page {
 
   showScale() {
     const { camera } = this;
+    showSpeeds(this.run, this.colors);
     element("grid-label").textContent = this.look.grid ? spacingText(this.stage.gridSpacing(camera)) : "";
     const axes = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] };
     for (const [name, axis] of Object.entries(axes)) {

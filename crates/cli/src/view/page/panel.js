@@ -170,7 +170,6 @@ export function listObjects(run, colors, hidden, changed) {
   element("objects").replaceChildren(...boxes.map(({ row }) => row));
   element("all").onclick = () => { hidden.clear(); refresh(); };
   element("none").onclick = () => { run.objects.forEach((_, k) => hidden.add(k)); refresh(); };
-  showSpeeds(run, colors);
 }
 
 function objectRow({ name, kind, count }, color, clicked) {
@@ -202,7 +201,7 @@ function objectRow({ name, kind, count }, color, clicked) {
 }
 
 /** The scale of speeds of a fluid. */
-function showSpeeds(run, colors) {
+export function showSpeeds(run, colors) {
   const fluid = run.objects.findIndex((o) => o.kind === "fluid");
   element("speeds").hidden = fluid < 0 || !(run.fastest > 0);
   if (fluid < 0) return;

@@ -7,7 +7,7 @@ const USUAL_RATE = 24;
 /** Frames that are fetched ahead. */
 const AHEAD = 12;
 /** Longest time between two pictures that counts [s]: after a pause of the window, playing goes on where it was. */
-const LONGEST_TICK = 0.25;
+const LONGEST_TICK = 1;
 /** Stops short of the next frame by this much where that is not here yet [frames]. */
 const SHORT = 1e-3;
 
@@ -52,8 +52,8 @@ export class Player {
 
   /** Learns how many frames a second of the scene has, from two frames that differ. */
   learnRate(a, b) {
-    const seconds = b.time - a.time;
-    if (seconds > 0) this.rate = (b.number - a.number) / seconds;
+    const rate = (b.number - a.number) / (b.time - a.time);
+    if (rate > 0 && Number.isFinite(rate)) this.rate = rate;
   }
 
   seek(index) {
