@@ -399,3 +399,25 @@ fn conjugate_gradients_give_the_same_motion_as_the_factorisation() {
     // Steps end with moves below the tolerance of 1e-3 m/s, some in touch.
     assert!(error < 20.0 * 1e-3 * H, "{error:e}");
 }
+
+/// What comes near in the middle of an iteration, after its direction was solved for, joins from the next one on.
+#[test]
+fn cubes_that_fall_in_a_heap_join_the_solve_one_after_the_other() {
+    let mut scene = scene_with(newton(20), 0.4);
+    ground(&mut scene);
+    for k in 0..12 {
+        let (column, layer) = (f64::from(k % 3), f64::from(k / 3));
+        let at = Vec3::new(0.12 * column + 0.03 * layer, 0.02 * column - 0.02 * layer, 0.12 + 0.15 * layer);
+        let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 1.0).normalize(), 0.3 * f64::from(k));
+        let mesh = moved(shapes::cuboid([0.1; 3], [1; 3]), at, turn);
+        scene.add_rigid(named(&format!("cube-{k}")), mesh, material(500.0));
+    }
+    let mut sim = scene.build().unwrap();
+    for _ in 0..240 {
+        sim.step(H);
+        judge(&sim);
+    }
+    let highest = centers(&sim).iter().map(|c| c.z).fold(0.0, f64::max);
+    // The topmost began 0.57 m high; on the ground a cube's centre is half a side high at least.
+    assert!(highest < 0.4 && centers(&sim).iter().all(|c| c.z > 0.049), "{:?}", centers(&sim));
+}

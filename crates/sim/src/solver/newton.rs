@@ -43,6 +43,8 @@ pub struct LinearSystem<'a> {
 pub struct Direction {
     /// The direction p of each unknown [m]; turns in rad.
     pub p: Vec<Vec3>,
+    /// The unknowns that p is of: those of the next direction may be others.
+    pub of: Unknowns,
     cholesky: Cholesky,
     schur: Schur,
     pcg: Pcg,

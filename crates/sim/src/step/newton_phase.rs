@@ -240,11 +240,14 @@ impl NewtonIpc {
         let least = MARGIN * reach(system);
         let work = &mut self.work;
         work.margin.fill(0.0);
-        for (k, &v) in work.unknowns.points.iter().enumerate() {
-            let last = self.direction.p.get(work.unknowns.first + k).map_or(0.0, |p| p.length());
-            work.margin[v as usize] = least.max(share * last);
+        for &v in &work.unknowns.points {
+            work.margin[v as usize] = least;
         }
-        let last = self.bodies.longest(system, &work.unknowns, &self.direction.p);
+        let (p, of) = (&self.direction.p, &self.direction.of);
+        for (&v, p) in of.points.iter().zip(p.iter().skip(of.first)) {
+            work.margin[v as usize] = least.max(share * p.length());
+        }
+        let last = self.bodies.longest(system, of, p);
         for &v in &self.bodies.points {
             work.margin[v as usize] = least.max(share * last);
         }
@@ -318,6 +321,7 @@ impl NewtonIpc {
             }
             let objective =
                 Objective { elsewhere: joint.as_deref().map(|j| j as &dyn Elsewhere), ..objective };
+            self.direction.of.clone_from(&unknowns);
             report.phases.forces += start.elapsed().as_secs_f64();
             report.iterations += 1;
             let longest = self.longest(system, &unknowns);
@@ -386,13 +390,13 @@ impl NewtonIpc {
         self.move_margins(system, MOVE_MARGIN);
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
-        let p = &self.direction.p;
-        for (&v, p) in work.unknowns.points.iter().zip(&p[work.unknowns.first..]) {
+        let (p, of) = (&self.direction.p, &self.direction.of);
+        for (&v, p) in of.points.iter().zip(&p[of.first..]) {
             work.wanted[v as usize] = *p;
         }
-        let share = self.allowed_share(system, &self.work.unknowns);
+        let share = self.allowed_share(system, of);
         let (work, p) = (&mut self.work, &self.direction.p);
-        self.bodies.set_ways(&work.unknowns, p, share);
+        self.bodies.set_ways(&self.direction.of, p, share);
         self.bodies.want_ways(system, x.as_slice(), &mut work.wanted);
         self.bodies.widen(system, &mut work.margin);
         self.detect(system, x, false, report);
