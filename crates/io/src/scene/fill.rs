@@ -39,8 +39,9 @@ pub(crate) fn filled(scene: &Scene, base: &Path) -> Scene {
     }
     for (i, o) in out.rod.iter_mut().enumerate() {
         o.name = object_name("rod", i, &o.name);
-        let (density, young, poisson) = o.stuff();
-        (o.density, o.young, o.poisson) = (Some(density), Some(young), Some(poisson));
+        let stuff = o.stuff();
+        (o.density, o.young, o.poisson) = (Some(stuff.density), Some(stuff.young), Some(stuff.poisson));
+        o.flexural = Some(stuff.flexural);
         if let Lines::File(file) = &mut o.mesh {
             *file = absolute_path(file, base);
         }

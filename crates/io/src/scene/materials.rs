@@ -50,15 +50,33 @@ const SOFTS: &[SoftRow] = &[
     ("steel", 7850.0, 2.0e11, 0.29, 1e-6),
 ];
 
-/// name, density of the rope with its hollows [kg/m³], E of its outline [Pa], ν [–]
-type RopeRow = (&'static str, f64, f64, f64);
+/// What a rope is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RopeMaterial {
+    /// Density with its hollows [kg/m³].
+    pub density: f64,
+    /// Young's modulus of its outline [Pa].
+    pub young: f64,
+    /// Poisson's ratio [–].
+    pub poisson: f64,
+    /// Bending and twisting stiffness, over those of a solid bar [–].
+    pub flexural: f64,
+}
 
-const ROPES: &[RopeRow] = &[
-    ("hemp-rope", 900.0, 5.0e8, 0.3),
-    ("cotton-rope", 850.0, 2.0e8, 0.3),
-    ("nylon-rope", 800.0, 3.0e8, 0.3),
-    ("steel-wire", 7850.0, 2.0e11, 0.29),
-    ("rubber-cord", 1100.0, 1.5e6, 0.47),
+const fn rope(density: f64, young: f64, poisson: f64, flexural: f64) -> RopeMaterial {
+    RopeMaterial { density, young, poisson, flexural }
+}
+
+/// Bending stiffness of a bundle of yarns that slide, over that of a bar: 1/n, for some hundred yarns in a rope of a finger's
+/// width. N yarns of radius r/√N have N π (r/√N)⁴/4.
+const YARNS: f64 = 0.01;
+
+const ROPES: &[(&str, RopeMaterial)] = &[
+    ("hemp-rope", rope(900.0, 5.0e8, 0.3, YARNS)),
+    ("cotton-rope", rope(850.0, 2.0e8, 0.3, YARNS)),
+    ("nylon-rope", rope(800.0, 3.0e8, 0.3, YARNS)),
+    ("steel-wire", rope(7850.0, 2.0e11, 0.29, 1.0)),
+    ("rubber-cord", rope(1100.0, 1.5e6, 0.47, 1.0)),
 ];
 
 const FLUIDS: &[FluidRow] = &[
@@ -94,9 +112,9 @@ pub fn rope_presets() -> impl Iterator<Item = &'static str> {
     ROPES.iter().map(|row| row.0)
 }
 
-/// A preset of a rope or wire: density [kg/m³], Young's modulus [Pa] and Poisson's ratio [–].
-pub fn rope_preset(name: &str) -> Option<(f64, f64, f64)> {
-    ROPES.iter().find(|row| row.0 == name).map(|&(_, density, young, poisson)| (density, young, poisson))
+/// A preset of a rope or wire.
+pub fn rope_preset(name: &str) -> Option<RopeMaterial> {
+    ROPES.iter().find(|row| row.0 == name).map(|row| row.1)
 }
 
 /// A preset of a fluid.

@@ -3,7 +3,7 @@
 use super::build::{Build, SceneWarning};
 use super::check::{Check, Checked};
 use super::error::SceneFileError;
-use super::materials::{rope_preset, rope_presets};
+use super::materials::{RopeMaterial, rope_preset, rope_presets};
 use super::meshes::{Made, Maker, Note};
 use super::spec::Scene;
 use super::spec_rod::{Lines, Rest, Rod};
@@ -116,11 +116,12 @@ impl Build<'_> {
     }
 
     fn rod_material(&self, o: &Rod) -> RodMaterial {
-        let (density, young, poisson) = o.stuff();
+        let RopeMaterial { density, young, poisson, flexural } = o.stuff();
         RodMaterial {
             radius: self.frame.length(o.radius),
             density,
             young,
+            flexural,
             shear: Some(o.shear.unwrap_or(young / (2.0 * (1.0 + poisson)))),
             damping: o.damping,
             rest: match o.rest {

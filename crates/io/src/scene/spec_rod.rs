@@ -1,6 +1,6 @@
 //! What a scene file can say about rods: their lines, and what they are made of.
 
-use super::materials::rope_preset;
+use super::materials::{RopeMaterial, rope_preset};
 use super::spec::{Copies, Scale};
 use super::spec_motion::{Pin, Rotation};
 use schemars::JsonSchema;
@@ -29,8 +29,8 @@ pub struct Rod {
     /// Radius of the section [length], and distance from the centre line at which contact begins.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub radius: f64,
-    /// A preset by its name: hemp-rope, cotton-rope, nylon-rope, steel-wire or rubber-cord. It gives density, young and poisson
-    /// where they are left out.
+    /// A preset by its name: hemp-rope, cotton-rope, nylon-rope, steel-wire or rubber-cord. It gives density, young, poisson
+    /// and flexural where they are left out.
     pub material: Option<String>,
     /// Mass per volume [kg/m³]. Default: that of the material, else 1000.
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -44,6 +44,10 @@ pub struct Rod {
     /// Shear modulus [Pa]: against twisting. Default: from young and poisson.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub shear: Option<f64>,
+    /// Bending and twisting stiffness, over those of a solid bar of this radius [–]: 1/n for a rope of n yarns that slide.
+    /// Default: that of the material, else 1.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub flexural: Option<f64>,
     /// Rate damping [s]: stress per strain rate over stress per strain.
     #[schemars(range(min = 0))]
     pub damping: f64,
@@ -59,15 +63,19 @@ pub struct Rod {
     pub copies: Option<Copies>,
 }
 
-/// Density [kg/m³], Young's modulus [Pa] and Poisson's ratio [–] of a rod that names neither them nor a material.
-const UNNAMED: (f64, f64, f64) = (1000.0, 1e7, 0.4);
+/// Of a rod that names neither its material nor what that would give.
+const UNNAMED: RopeMaterial = RopeMaterial { density: 1000.0, young: 1e7, poisson: 0.4, flexural: 1.0 };
 
 impl Rod {
-    /// Density [kg/m³], Young's modulus [Pa] and Poisson's ratio [–].
-    pub(super) fn stuff(&self) -> (f64, f64, f64) {
-        let preset = self.material.as_deref().and_then(rope_preset);
-        let (density, young, poisson) = preset.unwrap_or(UNNAMED);
-        (self.density.unwrap_or(density), self.young.unwrap_or(young), self.poisson.unwrap_or(poisson))
+    /// What it is made of, by its own keys and its material.
+    pub(super) fn stuff(&self) -> RopeMaterial {
+        let preset = self.material.as_deref().and_then(rope_preset).unwrap_or(UNNAMED);
+        RopeMaterial {
+            density: self.density.unwrap_or(preset.density),
+            young: self.young.unwrap_or(preset.young),
+            poisson: self.poisson.unwrap_or(preset.poisson),
+            flexural: self.flexural.unwrap_or(preset.flexural),
+        }
     }
 }
 
@@ -87,6 +95,7 @@ impl Default for Rod {
             young: None,
             poisson: None,
             shear: None,
+            flexural: None,
             damping: 1e-3,
             rest: Rest::Straight,
             friction: None,

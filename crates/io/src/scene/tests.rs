@@ -53,8 +53,9 @@ fn a_material_gives_ropes_and_rigid_bodies_what_they_leave_out() {
     let text = "[[rod]]\nmaterial = \"hemp-rope\"\nyoung = 1e8\n[[rod]]\n[[rigid]]\nmaterial = \"steel\"\n[[rigid]]\nmaterial \
         = \"steel\"\ndensity = 7800";
     let scene = load(text, &[]).unwrap().scene;
-    assert_eq!(scene.rod[0].stuff(), (900.0, 1e8, 0.3));
-    assert_eq!(scene.rod[1].stuff(), (1000.0, 1e7, 0.4));
+    let (hemp, unnamed) = (scene.rod[0].stuff(), scene.rod[1].stuff());
+    assert_eq!((hemp.density, hemp.young, hemp.poisson, hemp.flexural), (900.0, 1e8, 0.3, 0.01));
+    assert_eq!((unnamed.density, unnamed.young, unnamed.poisson, unnamed.flexural), (1000.0, 1e7, 0.4, 1.0));
     assert_eq!((scene.rigid[0].stuff(), scene.rigid[1].stuff()), (7850.0, 7800.0));
 }
 

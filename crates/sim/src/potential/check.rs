@@ -276,6 +276,7 @@ fn rod_segment(random: &mut Random) -> (FramedSegment, [Vec3; 2]) {
         radius: random.log_between(1e-3, 1e-1),
         young: random.log_between(1e3, 1e9),
         shear: random.log_between(1e3, 1e9),
+        flexural: 1.0,
         damping: 1e-3,
     };
     let segment = RodSegment::new(length, &parameters).expect("valid segment");

@@ -25,6 +25,8 @@ pub struct RodParameters {
     pub young: f64,
     /// Shear modulus G [Pa], > 0.
     pub shear: f64,
+    /// Bending and twisting stiffness, over those of a solid section [–], > 0.
+    pub flexural: f64,
     /// Rate damping β [s], ≥ 0.
     pub damping: f64,
 }
@@ -35,14 +37,14 @@ impl RodParameters {
         std::f64::consts::PI * self.radius * self.radius
     }
 
-    /// Bending stiffness EI = E π r⁴/4 [N m²].
+    /// Bending stiffness EI [N m²]: E π r⁴/4 for a solid section.
     pub fn bending(&self) -> f64 {
-        0.25 * self.young * self.area() * self.radius * self.radius
+        0.25 * self.flexural * self.young * self.area() * self.radius * self.radius
     }
 
-    /// Twisting stiffness GJ = G π r⁴/2 [N m²].
+    /// Twisting stiffness GJ [N m²]: G π r⁴/2 for a solid section.
     pub fn twisting(&self) -> f64 {
-        0.5 * self.shear * self.area() * self.radius * self.radius
+        0.5 * self.flexural * self.shear * self.area() * self.radius * self.radius
     }
 }
 
@@ -82,6 +84,7 @@ impl RodSegment {
         ElementError::check_positive("radius", parameters.radius)?;
         ElementError::check_positive("young", parameters.young)?;
         ElementError::check_positive("shear", parameters.shear)?;
+        ElementError::check_positive("flexural", parameters.flexural)?;
         ElementError::check_not_negative("damping", parameters.damping)?;
         if !(length > 0.0 && length.is_finite()) {
             return Err(ElementError::ZeroLength { length });
@@ -316,6 +319,7 @@ mod tests {
             radius: random.log_between(1e-3, 1e-2),
             young: random.log_between(1e5, 1e9),
             shear: random.log_between(1e5, 1e9),
+            flexural: random.log_between(1e-3, 1.0),
             damping: 1e-3,
         }
     }
@@ -428,7 +432,7 @@ mod tests {
     #[test]
     fn a_circle_has_the_energy_of_its_curvature() {
         // 200 segments around a circle of radius 1: ½ EI κ² per length, to φ²/12 of the sine.
-        let all = RodParameters { radius: 0.01, young: 1e6, shear: 4e5, damping: 0.0 };
+        let all = RodParameters { radius: 0.01, young: 1e6, shear: 4e5, flexural: 1.0, damping: 0.0 };
         let n = 200;
         let phi = std::f64::consts::TAU / f64::from(n);
         let j = RodJoint::new(phi, Quat::IDENTITY, &all).unwrap();

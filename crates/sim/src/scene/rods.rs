@@ -29,6 +29,8 @@ pub struct RodMaterial {
     pub young: f64,
     /// Shear modulus G [Pa], > 0; `None` follows from ν = 0.5: G = E/3.
     pub shear: Option<f64>,
+    /// Bending and twisting stiffness, over those of a solid section [–], > 0: below 1 for a rope, whose strands slide.
+    pub flexural: f64,
     /// Rate damping: stress per strain rate over stress per strain [s], ≥ 0.
     pub damping: f64,
     /// The shape without strain.
@@ -43,6 +45,7 @@ impl Default for RodMaterial {
             density: 1000.0,
             young: 1e7,
             shear: None,
+            flexural: 1.0,
             damping: 1e-3,
             rest: RodRest::Straight,
         }
@@ -87,6 +90,7 @@ impl Assembly {
             radius: material.radius,
             young: material.young,
             shear: material.shear.unwrap_or(material.young / 3.0),
+            flexural: material.flexural,
             damping: material.damping,
         };
         for line in &mesh.lines {
