@@ -6,6 +6,7 @@
 //! filter, no limit on the number of pairs.
 
 mod criterion;
+mod diagonals;
 
 use crate::bvh::{Bound, Bvh, DIAGONALS, NodePair};
 use crate::math::{Aabb, Vec3};
@@ -134,8 +135,8 @@ impl BroadPhase {
     /// - its primitives do not belong to the same rigid body,
     /// - gap ≤ largest reach of a's points + largest reach of b's points + offset,
     /// - the hulls of its points' boxes overlap along the axes, along the direction of the gap, along the common
-    ///   perpendicular of its edges or that of its triangle, and, as far as single precision tells, along the diagonals
-    ///   of a cube, where a point goes no farther than its reach and half the offset.
+    ///   perpendicular of its edges or that of its triangle, and along the diagonals of a cube, where a point goes no
+    ///   farther than its reach and half the offset.
     ///
     /// Both lists come sorted by (a, b), the same on any number of threads.
     pub fn detect(&mut self, surface: &Surface, query: &Query, vt: &mut Vec<Pair>, ee: &mut Vec<Pair>) {
@@ -153,7 +154,9 @@ impl BroadPhase {
                         let (a, b) = (edge_slots[s as usize], edge_slots[t as usize]);
                         if !edges_surely_apart(near, a.points, b.points) {
                             let (a, b) = (a.index.min(b.index), a.index.max(b.index));
-                            found.extend(edge_edge_pair(surface, near, a, b));
+                            let [p, q] = [a, b].map(|e| &surface.edges[e as usize]);
+                            let pair = edge_edge_pair(surface, near, a, b);
+                            found.extend(pair.filter(|_| !diagonals::are_apart(near, p, q)));
                         }
                     })
                 });
@@ -164,7 +167,8 @@ impl BroadPhase {
                     vertices.visit_cross(triangles, task, &mut |s, t| {
                         let (v, t) = (vertex_slots[s as usize].points[0], triangle_slots[t as usize]);
                         if !vertex_surely_off(near, v, t.points) {
-                            found.extend(vertex_triangle_pair(surface, near, v, t.index));
+                            let pair = vertex_triangle_pair(surface, near, v, t.index);
+                            found.extend(pair.filter(|_| !diagonals::are_apart(near, &[v], &t.points)));
                         }
                     })
                 });

@@ -145,10 +145,8 @@ fn plates_that_cross_lag_and_recover() {
     assert!(sim.state().lag_max[1..].iter().all(|l| *l > 1e-3), "{:?}", sim.state().lag_max);
 }
 
-/// A body a hundred metres away should move as if the plates were not there, to the bit. It does not: sweeps,
-/// colours and the times of detections are common to all bodies.
+/// A body a hundred metres away moves as if the plates were not there, to the bit.
 #[test]
-#[should_panic(expected = "an unrelated body changed the far one")]
 fn an_unrelated_body_far_away_changes_no_bit() {
     let build = |with_plates: bool| {
         let mut s = scene(Truncation::Planar, 10);

@@ -1,21 +1,25 @@
 //! Greedy colouring of points so that no element has two points of one colour.
 //!
-//! The order of the points and the choice of colours are fixed by the mesh alone.
+//! The order of the points and the choice of colours are fixed by the mesh alone, and those of a connected part by
+//! that part: a mesh that is added elsewhere changes no colour.
 
 use super::Csr;
 
 /// Colours for block descent: each inner list holds point indices, ascending, no two of which share an
-/// element. Every point below `points` appears once; points without elements go to the emptiest colours.
+/// element. Every point below `points` appears once; points without elements have the first colour.
 ///
 /// Points are stripped from the mesh by least remaining degree and coloured in reverse, so each meets few
 /// coloured neighbours: at most one colour more than the largest degree met while stripping. Then one sweep
-/// moves points from large colours to small ones, so that every colour keeps all threads busy.
+/// moves points from large colours to small ones, part by part, so that every colour keeps all threads busy.
 pub fn color_points<'a>(points: usize, elements: impl IntoIterator<Item = &'a [u32]>) -> Vec<Vec<u32>> {
     let neighbors = neighbors(points, elements);
+    let part = parts(&neighbors);
     let mut color = vec![u32::MAX; points];
-    let mut sizes: Vec<usize> = Vec::new();
+    // Sizes of the colours of each part, which is known by its first point.
+    let mut sizes: Vec<Vec<usize>> = vec![Vec::new(); points];
     let mut taken: Vec<usize> = Vec::new(); // taken[c] = v + 1 when colour c is seen around v
     for v in smallest_last(&neighbors) {
+        let sizes = &mut sizes[part[v as usize] as usize];
         mark_taken(&neighbors, &color, v, &mut taken, sizes.len());
         let c = (0..sizes.len()).find(|&c| taken[c] != v as usize + 1).unwrap_or(sizes.len());
         if c == sizes.len() {
@@ -27,6 +31,7 @@ pub fn color_points<'a>(points: usize, elements: impl IntoIterator<Item = &'a [u
     // Balance: a point moves when another colour is free for it and stays smaller by at least one after the
     // move.
     for v in 0..points as u32 {
+        let sizes = &mut sizes[part[v as usize] as usize];
         mark_taken(&neighbors, &color, v, &mut taken, sizes.len());
         let own = color[v as usize] as usize;
         let free = (0..sizes.len()).filter(|&c| taken[c] != v as usize + 1);
@@ -38,16 +43,39 @@ pub fn color_points<'a>(points: usize, elements: impl IntoIterator<Item = &'a [u
             sizes[c] += 1;
         }
     }
-    let mut colors: Vec<Vec<u32>> = sizes.iter().map(|&n| Vec::with_capacity(n)).collect();
+    let mut colors: Vec<Vec<u32>> = vec![Vec::new(); color.iter().max().map_or(0, |&c| c as usize + 1)];
     for (v, &c) in color.iter().enumerate() {
         colors[c as usize].push(v as u32);
     }
     colors
 }
 
+/// The first point of the connected part of each point.
+fn parts(neighbors: &Csr) -> Vec<u32> {
+    let mut part = vec![u32::MAX; neighbors.rows()];
+    let mut open = Vec::new();
+    for first in 0..neighbors.rows() as u32 {
+        if part[first as usize] != u32::MAX {
+            continue;
+        }
+        part[first as usize] = first;
+        open.push(first);
+        while let Some(v) = open.pop() {
+            for &w in neighbors.row(v as usize) {
+                if part[w as usize] == u32::MAX {
+                    part[w as usize] = first;
+                    open.push(w);
+                }
+            }
+        }
+    }
+    part
+}
+
 /// Marks the colours found around `v` with `v + 1`.
 fn mark_taken(neighbors: &Csr, color: &[u32], v: u32, taken: &mut Vec<usize>, colors: usize) {
-    taken.resize(colors, 0);
+    // What is left of another part bears the number of another point.
+    taken.resize(taken.len().max(colors), 0);
     for &n in neighbors.row(v as usize) {
         if let Some(slot) = taken.get_mut(color[n as usize] as usize) {
             *slot = v as usize + 1;
@@ -150,6 +178,25 @@ mod tests {
         let colors = color_points(block.vertices.len(), elements.iter().copied());
         check(block.vertices.len(), &elements, &colors);
         assert!(colors.len() <= 8, "{} colours", colors.len());
+    }
+
+    #[test]
+    fn a_mesh_that_is_added_before_another_changes_none_of_its_colors() {
+        let block = shapes::tet_cuboid([1.0, 1.0, 1.0], [3, 2, 4]);
+        let grid = shapes::grid([1.0, 1.0], [7, 5]);
+        let n = grid.vertices.len() as u32;
+        let both: Vec<Vec<u32>> = (grid.triangles.iter().map(|t| t.to_vec()))
+            .chain(block.tets.iter().map(|t| t.map(|v| v + n).to_vec()))
+            .collect();
+        // Three points without elements between them and the end.
+        let all = color_points(n as usize + block.vertices.len() + 3, both.iter().map(Vec::as_slice));
+        let alone = color_points(block.vertices.len(), block.tets.iter().map(|t| t.as_slice()));
+        let last = n + block.vertices.len() as u32;
+        for (c, list) in all.iter().enumerate() {
+            let of_block: Vec<u32> =
+                list.iter().filter(|v| (n..last).contains(v)).map(|v| *v - n).collect();
+            assert_eq!(of_block, alone.get(c).cloned().unwrap_or_default(), "colour {c}");
+        }
     }
 
     #[test]

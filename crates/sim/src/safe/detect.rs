@@ -5,7 +5,7 @@
 //! budgets and frames lose no pair: `docs/derivations/detection.md`.
 
 use super::divide::{plane, resolution};
-use super::frames::frames;
+use super::islands::{Survey, survey};
 use super::tets::tet_planes;
 use super::{Detection, Plane, SafePositions};
 use crate::pairing::Pairing;
@@ -45,6 +45,8 @@ pub struct Geometry {
     /// Pairs of components that crossed at the start and are not apart yet, the lower first, sorted: nothing acts between
     /// them.
     pub entangled: Vec<[u32; 2]>,
+    /// Pairs of components that act on each other without touching: by joints, elements, a common motion.
+    pub coupled: Vec<[u32; 2]>,
 }
 
 impl Geometry {
@@ -131,26 +133,76 @@ impl Detector {
         prediction: &Prediction<'_>,
         out: &mut Detection,
     ) {
+        let survey = survey(geometry, x.as_slice(), prediction, &[], out);
+        self.fill(geometry, x, prediction, &[], survey, out);
+    }
+
+    /// Fills `out` with what there is at `x`, but for the `kept` components (by component), whose frames, budgets and
+    /// pairs stay: whole islands that may move and were not committed since `out` was found.
+    ///
+    /// Answers the kept components that others may meet now. If there are any, `out` is unchanged, and they are to be
+    /// committed as well.
+    ///
+    /// # Panics
+    /// When a kept component was committed, or is a part of its island only.
+    pub fn renew(
+        &mut self,
+        geometry: &Geometry,
+        x: &SafePositions,
+        prediction: &Prediction<'_>,
+        kept: &[bool],
+        out: &mut Detection,
+    ) -> Vec<u32> {
+        assert_eq!(out.epoch, x.epoch(), "the detection was made at other positions");
+        for (c, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
+            assert!(!out.was_committed(c), "what is kept was committed");
+            assert!(out.mobile[c] && kept[out.island[c] as usize], "what is kept is no whole island");
+        }
+        let survey = survey(geometry, x.as_slice(), prediction, kept, out);
+        let mut mixed = vec![false; kept.len()];
+        for (c, &island) in survey.island.iter().enumerate() {
+            mixed[island as usize] |= !kept[c];
+        }
+        let met = |c: &u32| kept[*c as usize] && mixed[survey.island[*c as usize] as usize];
+        let met: Vec<u32> = (0..kept.len() as u32).filter(met).collect();
+        if met.is_empty() {
+            self.fill(geometry, x, prediction, kept, survey, out);
+        }
+        met
+    }
+
+    fn fill(
+        &mut self,
+        geometry: &Geometry,
+        x: &SafePositions,
+        prediction: &Prediction<'_>,
+        kept: &[bool],
+        survey: Survey,
+        out: &mut Detection,
+    ) {
         let n = x.as_slice().len();
-        out.epoch = x.epoch();
-        out.floor = FLOOR * prediction.contact_radius;
-        out.serial += 1;
-        let translations = frames(geometry, x.as_slice(), prediction);
-        out.frame.clear();
-        out.frame.extend(geometry.component.iter().map(|&c| translations[c as usize]));
+        let is_kept = |v: usize| !kept.is_empty() && kept[geometry.component[v] as usize];
+        out.begin(x.epoch(), kept, FLOOR * prediction.contact_radius);
+        out.frame.resize(n, Vec3::ZERO);
+        out.budget.resize(n, Aabb::EMPTY);
+        for (v, (frame, &c)) in out.frame.iter_mut().zip(&geometry.component).enumerate() {
+            if !is_kept(v) {
+                *frame = survey.travel[c as usize];
+            }
+        }
+        (out.island, out.mobile) = (survey.island, survey.mobile);
+        out.part(&geometry.component);
         let frame = &out.frame;
-        (0..n)
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|v| {
+        out.budget.par_iter_mut().enumerate().with_min_len(1024).for_each(|(v, budget)| {
+            if !is_kept(v) {
                 let rest = prediction.wanted[v] - frame[v];
-                Aabb::point(Vec3::ZERO).including(rest).inflated(prediction.margin[v])
-            })
-            .collect_into_vec(&mut out.budget);
+                *budget = Aabb::point(Vec3::ZERO).including(rest).inflated(prediction.margin[v]);
+            }
+        });
         let x = x.as_slice();
         self.boxes.clear();
         self.boxes.extend(out.budget.iter().zip(x).enumerate().map(|(v, (b, &p))| {
-            if !prediction.is_present(geometry, v) {
+            if !prediction.is_present(geometry, v) || is_kept(v) {
                 // Overlaps nothing.
                 return Aabb { min: Vec3::NAN, max: Vec3::NAN };
             }
@@ -179,7 +231,7 @@ impl Detector {
         };
         self.broad.detect(&geometry.surface, &query, &mut self.point_triangle, &mut self.edge_edge);
         self.leave_out(geometry);
-        self.list(geometry, x, out);
+        self.list(geometry, x, (!kept.is_empty(), &is_kept), out);
         out.index(n);
     }
 
@@ -195,10 +247,23 @@ impl Detector {
         self.edge_edge.retain(|p| meet(first(p.a), first(p.b)));
     }
 
-    fn list(&self, geometry: &Geometry, x: &[Vec3], out: &mut Detection) {
+    /// Lists the found pairs with their planes, those inside tets, and what was kept.
+    fn list(
+        &self,
+        geometry: &Geometry,
+        x: &[Vec3],
+        (any_kept, is_kept): (bool, &(impl Fn(usize) -> bool + Sync)),
+        out: &mut Detection,
+    ) {
         let surface = &geometry.surface;
         let (frame, budget) = (&out.frame, &out.budget);
         let finest = |points: [u32; 4]| resolution(x, frame, budget, points);
+        let stays = |plane: &&Plane| plane.points.iter().any(|&v| is_kept(v as usize));
+        let kept: Vec<Plane> = if any_kept {
+            out.planes.iter().filter(stays).copied().collect()
+        } else {
+            Vec::new()
+        };
         out.planes.clear();
         out.planes.par_extend(self.point_triangle.par_iter().with_min_len(1024).map(|p| {
             let t = surface.triangles[p.b as usize];
@@ -214,8 +279,10 @@ impl Detector {
             .tets
             .par_iter()
             .with_min_len(256)
+            .filter(|t| !is_kept(t[0] as usize))
             .flat_map_iter(|t| tet_planes(x, budget, *t, finest(*t)))
             .collect();
         out.planes.extend(inside);
+        out.planes.extend(kept);
     }
 }

@@ -7,10 +7,14 @@
 //!
 //! *Budgets.* Each point owns a box it stays in (relative to its frame) until the next detection. Primitives whose
 //! boxes do not meet cannot touch and need no plane; a listed pair gets a division plane.
+//!
+//! *Islands.* What nothing else may touch before the next detection may be committed and detected anew on its own.
 
 mod detect;
 mod divide;
 mod frames;
+mod islands;
+mod part;
 mod tets;
 
 pub use detect::{Detector, Geometry, Prediction};
@@ -57,6 +61,7 @@ impl SafePositions {
         assert_eq!(detection.epoch, self.epoch, "the detection was made at other positions");
         assert_eq!(dx.epoch, self.epoch, "the displacement belongs to another detection");
         assert!(dx.sealed, "the displacement was edited after its truncation");
+        assert!(!detection.is_spent(), "a part was committed and not detected anew");
         dx.bind(detection);
         for (x, (d, f)) in self.x.iter_mut().zip(dx.accepted.iter().zip(&detection.frame)) {
             *x += *d + *f;
@@ -109,6 +114,7 @@ impl Displacement {
     /// same positions, would not know what was accepted under this one.
     pub(crate) fn bind(&mut self, detection: &Detection) {
         assert_eq!(detection.epoch, self.epoch, "the detection was made at other positions");
+        assert!(!detection.is_spent(), "a part was committed and not detected anew");
         let bound = *self.detection.get_or_insert(detection.serial);
         assert_eq!(detection.serial, bound, "the displacement belongs to another detection");
     }
@@ -232,6 +238,16 @@ pub struct Detection {
     pub items: Vec<u32>,
     /// Half the smallest listed gap of each point [m]; infinite where nothing is listed.
     pub free_radius: Vec<f64>,
+    /// First component of the island of each component: nothing of another island may be touched.
+    pub island: Vec<u32>,
+    /// First component of the island of each point (n); empty where all that may move is one island.
+    pub(crate) apart: Vec<u32>,
+    /// Whether any point of a component may move until the next detection.
+    pub mobile: Vec<bool>,
+    /// Components that were committed since; empty, or one of them is.
+    spent: Vec<bool>,
+    /// Components that were kept from the detection with the serial number before, if any.
+    kept: Vec<bool>,
     order: Vec<(u64, u32)>,
     unsorted: Vec<Plane>,
 }
@@ -251,6 +267,11 @@ impl Detection {
             offsets: vec![0; n + 1],
             items: Vec::new(),
             free_radius: vec![f64::INFINITY; n],
+            island: Vec::new(),
+            apart: Vec::new(),
+            mobile: Vec::new(),
+            spent: Vec::new(),
+            kept: Vec::new(),
             order: Vec::new(),
             unsorted: Vec::new(),
         }

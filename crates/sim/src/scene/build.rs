@@ -1,5 +1,6 @@
 //! From the builder's lists to a `Simulation`: checks, elements, masses, colours, adjacency.
 
+use super::coupled::{Couplings, coupled};
 use super::rods::RodRest;
 use super::{ClothMaterial, MembraneModel, Placement, SceneBuilder, SceneError, SoftMaterial, SolidModel};
 use super::{attach, content, joints, liquids, rigids};
@@ -520,6 +521,14 @@ impl Assembly {
             }
         }
         let bonded = elastic.bonded(&geometry.component, &geometry.prescribed);
+        let couplings = Couplings {
+            neighbours: &ends,
+            bodies: &bodies,
+            joints: &self.joints,
+            chambers: &chambers,
+            prescribed: &self.prescribed,
+        };
+        geometry.coupled = coupled(&geometry.component, &couplings);
         let at_rest = |v: usize| {
             let h = elastic.block(v as u32, &self.x).1;
             (h.x_axis.x + h.y_axis.y + h.z_axis.z) / 3.0 + self.firmness[v]
@@ -662,6 +671,7 @@ impl Assembly {
         Geometry {
             surface,
             entangled: Vec::new(),
+            coupled: Vec::new(),
             tets: self.tets.clone(),
             component,
             prescribed,

@@ -2,6 +2,7 @@
 
 mod attach;
 mod build;
+mod coupled;
 mod content;
 mod joints;
 mod liquids;

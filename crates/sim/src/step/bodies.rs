@@ -132,9 +132,10 @@ impl BodyPhase {
         }
     }
 
-    /// Writes what the points of bodies want to move from `x` [m] to their guess, and sets the ways there.
-    pub fn want(&mut self, system: &System, x: &[Vec3], wanted: &mut [Vec3]) {
-        for (b, body) in system.bodies.list.iter().enumerate() {
+    /// Writes what the points of the bodies that are `asked`, by their first points, want to move from `x` [m] to their
+    /// guess, and sets the ways there.
+    pub fn want(&mut self, system: &System, x: &[Vec3], wanted: &mut [Vec3], asked: impl Fn(u32) -> bool) {
+        for (b, body) in system.bodies.list.iter().enumerate().filter(|(_, body)| asked(body.first)) {
             let (pose, guess) =
                 (self.poses[b], Pose { center: self.guesses[b], rotation: self.targets[b].rotation });
             let curve = Curve { start: pose, shift: guess.center - pose.center, turn: -self.left[b] };
@@ -157,9 +158,9 @@ impl BodyPhase {
         }
     }
 
-    /// Takes the frames of a new detection along.
-    pub fn enter_frames(&mut self, system: &System, detection: &Detection) {
-        for (b, body) in system.bodies.list.iter().enumerate() {
+    /// Takes the frames of a new detection along, for the bodies it `sees` anew, by their first points.
+    pub fn enter_frames(&mut self, system: &System, detection: &Detection, sees: impl Fn(u32) -> bool) {
+        for (b, body) in system.bodies.list.iter().enumerate().filter(|(_, body)| sees(body.first)) {
             let frame = detection.frame[body.first as usize];
             self.poses[b].center += frame;
             if let Some(curve) = &mut self.curves[b] {
@@ -204,16 +205,20 @@ impl BodyPhase {
         }
     }
 
-    /// Number of bodies that their budgets cut in the last truncation of all their points: the whole of each waits, however few
-    /// its points were.
-    pub fn waiting(&self, system: &System, truncator: &Truncator) -> usize {
+    /// First points of the bodies that their budgets cut in the last truncation of all their points: the whole of each
+    /// waits, however few its points were.
+    pub fn waiting<'a>(
+        &self,
+        system: &'a System,
+        truncator: &'a Truncator,
+    ) -> impl Iterator<Item = u32> + use<'a> {
         let mut first = 0;
-        let waits = |body: &&RigidBody| {
+        let waits = move |body: &&RigidBody| {
             let points = first..first + body.points().len();
             first = points.end;
             points.into_iter().any(|k| truncator.stopped_by_box(k))
         };
-        system.bodies.list.iter().filter(waits).count()
+        system.bodies.list.iter().filter(waits).map(|body| body.first)
     }
 
     /// Sets the ways of one Newton step of all bodies at the positions `x` [m].

@@ -64,7 +64,7 @@ impl NewtonIpc {
             return;
         }
         self.bodies.begin_newton(system, state, h, &mut self.work.target);
-        self.bodies.want(system, x, &mut self.work.wanted);
+        self.bodies.want(system, x, &mut self.work.wanted, |_| true);
         self.work.coupled_bodies.clone_from(&self.tied);
         self.list_unknowns(system);
     }

@@ -230,7 +230,7 @@ impl NewtonIpc {
         let start = Start { x: x.as_slice(), held: &self.work.held, poses, h, proxy };
         report.fluid = Some(fluid.run(system, &start, state, &mut self.work.target, &mut self.work.wanted));
         self.bodies.push(system, fluid.pushes(), h, &mut self.work.target);
-        self.bodies.want(system, x.as_slice(), &mut self.work.wanted);
+        self.bodies.want(system, x.as_slice(), &mut self.work.wanted, |_| true);
         report.phases.fluid += began.elapsed().as_secs_f64();
     }
 
@@ -302,7 +302,7 @@ impl NewtonIpc {
             }
         }
         let work = &mut self.work;
-        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
+        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims, |_| true);
         self.derivatives.begin();
         self.room_is_used = false;
         self.begin_beside(system, x.as_slice(), state, h);

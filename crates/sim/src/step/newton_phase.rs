@@ -129,7 +129,7 @@ impl NewtonIpc {
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
         if frames {
-            self.bodies.enter_frames(system, &self.detection);
+            self.bodies.enter_frames(system, &self.detection, |_| true);
         }
         self.place();
         self.couple(system);
@@ -211,7 +211,7 @@ impl NewtonIpc {
             if self.settings.truncation == Truncation::None { &mut self.uniform } else { &mut self.planar };
         truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         self.place();
-        advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
+        advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection, |_| true);
         report.phases.truncate += start.elapsed().as_secs_f64();
         let moved = |v: &u32| self.dx.accepted()[*v as usize].length();
         self.work.held_points.iter().map(moved).fold(0.0, f64::max)
@@ -230,7 +230,7 @@ impl NewtonIpc {
         self.move_margins(system, 1.0);
         let work = &mut self.work;
         work.wanted.fill(Vec3::ZERO);
-        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
+        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims, |_| true);
         self.detect(system, x, false, report);
         self.move_held(system, x, state, report)
     }

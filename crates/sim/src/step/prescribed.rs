@@ -1,6 +1,6 @@
 //! The prescribed sets within a step: what is left of their way, and how far they came.
 
-use crate::kinematic::{MEMORY, Progress};
+use crate::kinematic::{MEMORY, PrescribedSet, Progress};
 use crate::model::Snapshot;
 use crate::report::{ObjectLag, StepReport};
 use crate::safe::{Detection, Displacement};
@@ -8,7 +8,7 @@ use crate::system::System;
 use crate::truncation::Request;
 use littoral_geom::math::Vec3;
 
-/// Asks every acting prescribed set what is left of its way in this step.
+/// Asks every acting prescribed set that is `asked` what is left of its way in this step. The others keep their aims.
 pub(super) fn ask_prescribed(
     system: &System,
     state: &Snapshot,
@@ -16,15 +16,20 @@ pub(super) fn ask_prescribed(
     x: &[Vec3],
     wanted: &mut [Vec3],
     aims: &mut Vec<Progress>,
+    asked: impl Fn(&PrescribedSet) -> bool,
 ) {
-    aims.clear();
-    for (set, memory) in system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)) {
+    for (k, (set, memory)) in system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)).enumerate() {
         let progress = Progress::read(memory);
-        aims.push(if set.acts(state.time) {
-            set.wants(&progress, state.time, h, x, wanted)
-        } else {
-            progress
-        });
+        if k == aims.len() {
+            aims.push(progress);
+        }
+        if asked(set) {
+            aims[k] = if set.acts(state.time) {
+                set.wants(&progress, state.time, h, x, wanted)
+            } else {
+                progress
+            };
+        }
     }
 }
 
@@ -50,7 +55,7 @@ pub(super) fn held_request<'a>(system: &'a System, points: &'a [u32], held: &'a 
     }
 }
 
-/// Moves each prescribed set on by the share of the way that was kept: a rigid one by that of all its points.
+/// Moves each prescribed set that was `asked` on by the share of the way that was kept: a rigid one by that of all its points.
 pub(super) fn advance_prescribed(
     system: &System,
     state: &mut Snapshot,
@@ -58,10 +63,11 @@ pub(super) fn advance_prescribed(
     wanted: &[Vec3],
     dx: &Displacement,
     detection: &Detection,
+    asked: impl Fn(&PrescribedSet) -> bool,
 ) {
     for ((set, memory), aim) in system.prescribed.iter().zip(state.memory.chunks_exact_mut(MEMORY)).zip(aims)
     {
-        if !set.acts(state.time) {
+        if !set.acts(state.time) || !asked(set) {
             continue;
         }
         let longest = |f: &dyn Fn(usize) -> Vec3| {

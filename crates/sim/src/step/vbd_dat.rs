@@ -6,6 +6,7 @@
 //! minimised, and why the guess and the rigid motions help: `docs/derivations/step.md`.
 
 mod detections;
+mod islands;
 mod wholes;
 
 use super::bodies::BodyPhase;
@@ -14,7 +15,7 @@ use super::fluid_phase::{FluidPhase, Start};
 use super::prescribed::{ask_prescribed, note_lags};
 use super::temper::temper;
 use crate::contact::{ContactMemory, Contacts, Slip};
-use crate::kinematic::{MEMORY, Progress};
+use crate::kinematic::Progress;
 use crate::model::Snapshot;
 use crate::report::StepReport;
 use crate::safe::{Detection, Detector, Displacement, SafePositions};
@@ -25,6 +26,7 @@ use crate::solver::rigid::RigidCorrection;
 use crate::solver::rod::RodDescent;
 use crate::system::System;
 use crate::truncation::{Cut, Request, Truncator};
+use islands::Islands;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -63,6 +65,7 @@ pub struct VbdDat {
     rods: RodDescent,
     bodies: BodyPhase,
     trail: Vec<Vec<Vec3>>,
+    islands: Islands,
     work: Work,
 }
 
@@ -81,8 +84,6 @@ struct Work {
     next_move: Vec<f64>,
     /// Length of what each point was last asked to move with its whole component, where budgets cut that [m].
     whole_move: Vec<f64>,
-    /// The longest way that the last rigid motion asked of a point [m].
-    rigid_move: f64,
     /// Position of the frame: safe position plus frame translation [m].
     base: Vec<Vec3>,
     /// Current positions: base plus accepted displacement [m].
@@ -98,10 +99,6 @@ struct Work {
     held_points: Vec<u32>,
     /// Particles that may meet something, or have not come to their target.
     wet: Vec<u32>,
-    /// Bodies that wait at their budgets for the next detection.
-    waiting: usize,
-    /// Sweeps since the last detection.
-    sweeps: u32,
     /// Positions one and two sweeps ago, for Chebyshev.
     before: [Vec<Vec3>; 2],
 }
@@ -120,6 +117,7 @@ impl Work {
 impl VbdDat {
     /// A stepper for one system.
     pub fn new(system: &System, settings: SolverSettings, x: &SafePositions) -> Self {
+        let bodies = BodyPhase::new(system);
         VbdDat {
             budget: Budget::new(settings.budget),
             truncator: Truncator::new(&settings),
@@ -132,7 +130,8 @@ impl VbdDat {
             coarse: if settings.coarse { CoarseCorrection::new(system) } else { CoarseCorrection::default() },
             fluid: FluidPhase::new(system),
             rods: RodDescent::default(),
-            bodies: BodyPhase::new(system),
+            islands: Islands::new(system, &bodies.points),
+            bodies,
             trail: Vec::new(),
             work: Work::default(),
             settings,
@@ -161,6 +160,7 @@ impl VbdDat {
         }
         self.memory.read(&state.memory[system.memory..], &state.x, &state.v, h);
         self.trail.clear();
+        self.islands.begin();
         if let Some(rods) = &system.rods {
             self.rods.begin(rods, state, h);
         }
@@ -181,17 +181,8 @@ impl VbdDat {
                 report.sweeps_left = self.settings.iterations - sweep;
                 break;
             }
-            let patience = (BOUNDED * (points + self.work.wet.len()) as f64) as u32;
-            // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
-            let due = sweep > 0
-                && points > 0
-                && sweep % self.settings.detect_every == 0
-                && self.detection.planes.iter().any(|p| p.surface);
-            // Without a regular detection within the step a body would wait from step to step.
-            let waits = last.bounded > patience
-                || (self.settings.iterations <= self.settings.detect_every && self.work.waiting > 0);
-            if due || (waits && self.work.sweeps >= PATIENCE) || (sweep > 0 && self.lagging(system, state)) {
-                let cut = self.redetect(system, x, state, h, &mut report);
+            if let Some(going) = self.asking(system, state, sweep) {
+                let cut = self.redetect(system, x, state, h, going, &mut report);
                 cuts = cuts.plus(cut);
             }
             if !self.coarse.points.is_empty() {
@@ -205,8 +196,8 @@ impl VbdDat {
         // Contacts are remembered as the sweeps left them: a last advance of a collider is answered by nothing in this step.
         self.remember(system, state, &mut report);
         // What was in the way of a collider may have moved on: with few sweeps this is its only other chance.
-        if self.lagging(system, state) {
-            cuts = cuts.plus(self.redetect(system, x, state, h, &mut report));
+        if let Some(going) = self.lagging(system, state) {
+            cuts = cuts.plus(self.redetect(system, x, state, h, going, &mut report));
         }
         // What the solids did last is answered once more.
         cuts = cuts.plus(self.descend_wet(system, x, state, h, &mut report));
@@ -289,10 +280,10 @@ impl VbdDat {
             let share = if size > 0.0 { (a.dot(towards) / size).clamp(0.0, 1.0) } else { 0.0 };
             work.wanted.push(h * state.v[v] + h * h * share * g);
         }
-        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
+        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims, |_| true);
         if !self.bodies.is_empty() {
             self.bodies.begin(system, state, h, &mut work.y);
-            self.bodies.want(system, x.as_slice(), &mut work.wanted);
+            self.bodies.want(system, x.as_slice(), &mut work.wanted, |_| true);
         }
         if let Some(fluid) = &mut self.fluid {
             let began = Instant::now();
@@ -364,7 +355,8 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let mut total = Cut::default();
-        total = total.plus(self.correct_rigid(system, x, state, h, report));
+        self.islands.begin_sweep();
+        total = total.plus(self.correct_rigid(system, x, state, h, None, report).0);
         if !self.bodies.is_empty() {
             total = total.plus(self.descend_bodies(system, x, state, h, report));
         }
@@ -382,7 +374,7 @@ impl VbdDat {
         if self.settings.chebyshev > 0.0 {
             total = total.plus(self.accelerate(system, x));
         }
-        self.work.sweeps += 1;
+        self.islands.end_sweep();
         total
     }
 
@@ -413,7 +405,7 @@ impl VbdDat {
         for chamber in &system.chambers {
             chamber.press(color, current, held, &mut self.work.moves);
         }
-        self.take_moves(x, color, start, report)
+        self.take_moves(system, x, color, start, report)
     }
 
     /// One Newton step of every rod of a group, truncated.
@@ -432,12 +424,13 @@ impl VbdDat {
         let Work { current, held, moves, y, .. } = &mut self.work;
         let objective = objective(system, &self.contacts, y, &state.x, h);
         self.rods.descend(rods, group, &objective, current, held, moves);
-        self.take_moves(x, &rods.groups[group], start, report)
+        self.take_moves(system, x, &rods.groups[group], start, report)
     }
 
     /// Proposes the moves of a colour and truncates them.
     fn take_moves(
         &mut self,
+        system: &System,
         x: &SafePositions,
         color: &[u32],
         start: Instant,
@@ -454,7 +447,7 @@ impl VbdDat {
         }
         let middle = Instant::now();
         report.phases.forces += (middle - start).as_secs_f64();
-        let cut = self.truncate_color(x, color);
+        let cut = self.truncate_color(system, x, color);
         report.phases.truncate += middle.elapsed().as_secs_f64();
         cut
     }
@@ -484,11 +477,14 @@ impl VbdDat {
             ..Request::default()
         };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-        self.work.waiting = self.bodies.waiting(system, &self.truncator);
+        self.note_waiting(system);
         self.bodies.accept(&self.truncator, false);
-        for (k, &v) in self.bodies.points.iter().enumerate() {
+        let points = std::mem::take(&mut self.bodies.points);
+        self.note_bounded(system, &points);
+        for (k, &v) in points.iter().enumerate() {
             self.work.take(k, v as usize, &self.truncator, &self.dx);
         }
+        self.bodies.points = points;
         self.bodies.settle_joints(system, &self.work.current, &self.truncator);
         report.phases.truncate += middle.elapsed().as_secs_f64();
         cut
@@ -518,9 +514,10 @@ impl VbdDat {
         cut
     }
 
-    fn truncate_color(&mut self, x: &SafePositions, color: &[u32]) -> Cut {
+    fn truncate_color(&mut self, system: &System, x: &SafePositions, color: &[u32]) -> Cut {
         let request = Request { moved: color, metric: &self.work.metric, ..Request::default() };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
+        self.note_bounded(system, color);
         for (k, &v) in color.iter().enumerate() {
             self.work.take(k, v as usize, &self.truncator, &self.dx);
         }
@@ -530,54 +527,31 @@ impl VbdDat {
     /// Chebyshev semi-iteration over whole sweeps; points in contact are left out [Chen 2024, VBD §3.8].
     fn accelerate(&mut self, system: &System, x: &SafePositions) -> Cut {
         let rho = self.settings.chebyshev;
-        let mut omega = 1.0;
-        for k in 1..=self.work.sweeps {
-            omega = if k == 1 { 2.0 / (2.0 - rho * rho) } else { 4.0 / (4.0 - rho * rho * omega) };
+        let component = &system.geometry.component;
+        let sweeps = |v: u32| self.islands.sweeps(component[v as usize]);
+        let mut omegas = vec![1.0, 2.0 / (2.0 - rho * rho)];
+        while omegas.len() <= self.settings.iterations as usize {
+            omegas.push(4.0 / (4.0 - rho * rho * omegas[omegas.len() - 1]));
         }
+        // Two sweeps are to look back to.
+        let goes_on = |&v: &u32| sweeps(v) >= 2 && !self.work.held[v as usize] && !self.contacts.touches(v);
+        let free: Vec<u32> = system.colors.iter().flatten().copied().filter(goes_on).collect();
         let mut cut = Cut::default();
-        if !self.work.before[1].is_empty() {
-            let free: Vec<u32> = system
-                .colors
-                .iter()
-                .flatten()
-                .copied()
-                .filter(|&v| !self.work.held[v as usize] && !self.contacts.touches(v))
-                .collect();
+        if !free.is_empty() {
             let proposals = self.dx.edit();
             for &v in &free {
                 let i = v as usize;
-                let old = self.work.before[1][i];
+                let (old, omega) = (self.work.before[1][i], omegas[sweeps(v) as usize]);
                 proposals[i] = omega * (self.work.current[i] - old) + old - self.work.base[i];
             }
             self.work.metric.clear();
-            cut = self.truncate_color(x, &free);
+            cut = self.truncate_color(system, x, &free);
         }
         let [one, two] = &mut self.work.before;
         std::mem::swap(one, two);
         one.clear();
         one.extend(&self.work.current);
         cut
-    }
-
-    /// Some prescribed point was held back and has a way to go in this step.
-    fn lagging(&self, system: &System, state: &Snapshot) -> bool {
-        let tolerance = LAG * system.contact.radius();
-        let sets = system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)).zip(&self.work.aims);
-        sets.filter(|((set, _), _)| set.acts(state.time) && set.top_speed > 0.0).any(
-            |((set, memory), aim)| {
-                if set.rigid {
-                    let now = Progress::read(memory);
-                    now.clock + f64::EPSILON * aim.clock < aim.clock
-                        || now.pose.0.distance(aim.pose.0) > tolerance
-                } else {
-                    let left = |&v: &u32| {
-                        let v = v as usize;
-                        (self.work.wanted[v] - self.dx.accepted()[v] - self.detection.frame[v]).length()
-                    };
-                    set.points.iter().map(left).fold(0.0, f64::max) > tolerance
-                }
-            },
-        )
     }
 
     fn finish(

@@ -7,7 +7,8 @@
 //! point is cut against its share. Later in a sweep only the moved points need a look, because the plane of a pair
 //! may lie anywhere between the advances of its two sides.
 //!
-//! A withdrawal that is only proposed may be cut by another pair. What leaned on it is then cut again (`divide`).
+//! A withdrawal that is only proposed may be cut by another pair. What leaned on it is then cut again (`divide`), and
+//! all else of its island with it.
 //!
 //! Two sides together advance at most twice the longest displacement there is: wider gaps need no look. The planes of
 //! a point are sorted by gap, so that it looks at those few that could bind.
@@ -245,7 +246,7 @@ impl Truncator {
             shares.run(detection, moved, &mut self.outcomes, |v| {
                 let p = seen.proposed()[v as usize];
                 let turns = turns.is_some_and(|t| t.of(v as usize).is_some());
-                if turns || rests(seen, v) {
+                if turns || rests(seen, v) || shares.is_settled(detection, v) {
                     free(p)
                 } else {
                     planar::cut(detection, seen, own, shares, v, p)
@@ -260,6 +261,7 @@ impl Truncator {
                 break;
             }
             self.shares.note(dx, moved, &self.outcomes);
+            self.shares.settle(detection, moved, &self.outcomes);
             self.kept.clear();
             self.kept.extend(self.outcomes.iter().map(|o| o.kept));
             dx.revise(moved, &self.kept);
@@ -315,6 +317,11 @@ impl Truncator {
         self.outcomes.get(k).is_some_and(|o| o.by_plane)
     }
 
+    /// Whether a plane of a pair farther apart than twice `keep` cut the `k`-th of the points moved last.
+    pub fn stopped_far(&self, k: usize) -> bool {
+        self.outcomes.get(k).is_some_and(|o| o.far)
+    }
+
     /// Whether its budget cut the `k`-th of the points moved last.
     pub fn stopped_by_box(&self, k: usize) -> bool {
         self.outcomes.get(k).is_some_and(|o| o.by_box)
@@ -353,6 +360,7 @@ impl Truncator {
         (moved, &mut self.outcomes).into_par_iter().with_min_len(TASK).for_each(|(&v, out)| {
             if let Some((_, curve, r)) = left.of(v as usize)
                 && shares.is_stale(detection, v)
+                && !shares.is_settled(detection, v)
             {
                 let way = curve.of_point(r, turns.base[v as usize]);
                 *out = curved::cut(detection, dx, (rule, shares), v, (way, curve.bulge(r)), ball);

@@ -25,6 +25,9 @@ pub(super) struct Shares {
     all: bool,
     /// Some points are marked as cut.
     marked: bool,
+    /// Islands in which a withdrawal that somebody leans on was cut in the round before; empty in the first round, and
+    /// where all is one island.
+    open: Vec<bool>,
 }
 
 impl Shares {
@@ -36,6 +39,25 @@ impl Shares {
             self.cut.resize(points, false);
         }
         (self.all, self.marked) = (true, false);
+        self.open.clear();
+    }
+
+    /// Notes after a round in which islands another one is due: what happens in one changes nothing in another.
+    pub fn settle(&mut self, detection: &Detection, moved: &[u32], outcomes: &[Outcome]) {
+        if detection.apart.is_empty() {
+            return;
+        }
+        self.open.clear();
+        self.open.resize(detection.island.len(), false);
+        for (&v, _) in moved.iter().zip(outcomes).filter(|(_, o)| o.leaned_on && o.t < 1.0) {
+            self.open[detection.apart[v as usize] as usize] = true;
+        }
+    }
+
+    /// True if the point `v` needs no other round.
+    #[inline]
+    pub fn is_settled(&self, detection: &Detection, v: u32) -> bool {
+        !self.open.is_empty() && !self.open[detection.apart[v as usize] as usize]
     }
 
     /// Finds which pairs may bind under the `rule`, and their limits where several of the `moved` points would ask for them.

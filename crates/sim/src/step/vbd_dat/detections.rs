@@ -1,6 +1,8 @@
 //! The detections of a step: those of its initial guess, and those after which the sweeps go on.
 
+use super::islands::those_of;
 use super::{VbdDat, Work};
+use crate::kinematic::PrescribedSet;
 use crate::model::Snapshot;
 use crate::report::StepReport;
 use crate::safe::{Prediction, SafePositions};
@@ -33,8 +35,17 @@ const WHOLE_MARGIN: f64 = 1.2;
 const RINGS: usize = 3;
 const BEHIND: f64 = 0.8;
 
+/// For what islands look around.
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    /// The rest of the initial guess.
+    Guess,
+    /// The next sweeps.
+    Sweeps,
+}
+
 impl VbdDat {
-    /// Detects and applies the initial guess, going on while budgets or far pairs cut it.
+    /// Detects and applies the initial guess, going on where budgets or far pairs cut it.
     pub(super) fn guess(
         &mut self,
         system: &System,
@@ -44,20 +55,25 @@ impl VbdDat {
         report: &mut StepReport,
         cuts: &mut Cut,
     ) {
+        let mut going = self.islands.all();
+        self.ask(Look::Guess, system, x, state, h, &going);
+        self.detect(system, x, h, &going, report);
         for round in 0..GUESS_ROUNDS {
-            self.bodies.want(system, x.as_slice(), &mut self.work.wanted);
-            self.guess_margins(system, h);
-            self.bodies.widen(system, &mut self.work.margin);
-            self.detect(system, x, h, report);
+            if round > 0 {
+                self.look_again(Look::Guess, system, x, state, h, &mut going, report);
+            }
             let start = Instant::now();
-            for (p, (w, f)) in
-                self.dx.edit().iter_mut().zip(self.work.wanted.iter().zip(&self.detection.frame))
-            {
-                *p = *w - *f;
+            let whole = !going.contains(&false);
+            let part = if whole { Vec::new() } else { those_of(system, &self.work.all, &going) };
+            let moved = if whole { &self.work.all } else { &part };
+            let proposals = self.dx.edit();
+            for &v in moved {
+                let v = v as usize;
+                proposals[v] = self.work.wanted[v] - self.detection.frame[v];
             }
             self.bodies.propose(system, &self.work.base, self.dx.edit());
             let request = Request {
-                moved: &self.work.all,
+                moved,
                 turns: self.bodies.turns(system, &self.work.base),
                 groups: &system.groups,
                 group_count: system.prescribed.len(),
@@ -68,87 +84,158 @@ impl VbdDat {
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
+            let mut asks = vec![false; going.len()];
+            for (k, &v) in moved.iter().enumerate() {
+                asks[self.island_of(system, v)] |=
+                    self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k);
+            }
             self.bodies.accept(&self.truncator, true);
             self.place_all();
-            advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
+            self.advance(system, state, &going);
             report.phases.truncate += start.elapsed().as_secs_f64();
-            if (cut.bounded == 0 && cut.cut_far == 0) || round + 1 == GUESS_ROUNDS {
-                return;
+            match self.going(&asks) {
+                Some(asking) => going = asking,
+                None => return,
             }
-            for (w, (d, f)) in
-                self.work.wanted.iter_mut().zip(self.dx.accepted().iter().zip(&self.detection.frame))
-            {
-                *w -= *d + *f;
-            }
-            self.commit(system, x);
         }
     }
 
-    /// Commits, detects anew and lets prescribed points go on.
+    /// Commits what goes, detects it anew and lets prescribed points of it go on.
     pub(super) fn redetect(
         &mut self,
         system: &System,
         x: &mut SafePositions,
         state: &mut Snapshot,
         h: f64,
+        mut going: Vec<bool>,
         report: &mut StepReport,
     ) -> Cut {
-        self.commit(system, x);
-        let work = &mut self.work;
-        work.wanted.fill(Vec3::ZERO);
-        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims);
-        let least = MARGIN * system.contact.radius().max(system.geometry.particle_radius);
-        work.margin.clear();
-        for v in 0..work.wanted.len() {
-            let moving = system.moves(v) && !work.held[v];
-            let expected = (MOVE_MARGIN * work.next_move[v]).max(WHOLE_MARGIN * work.whole_move[v]);
-            work.margin.push(if moving { least.max(expected) } else { 0.0 });
-        }
-        self.detect(system, x, h, report);
-        if self.work.held_points.is_empty() {
+        self.look_again(Look::Sweeps, system, x, state, h, &mut going, report);
+        let held = those_of(system, &self.work.held_points, &going);
+        if held.is_empty() {
             return Cut::default();
         }
         let start = Instant::now();
         let proposals = self.dx.edit();
-        for &v in &self.work.held_points {
+        for &v in &held {
             proposals[v as usize] = self.work.wanted[v as usize] - self.detection.frame[v as usize];
         }
-        let request = held_request(system, &self.work.held_points, &self.work.held);
+        let request = held_request(system, &held, &self.work.held);
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         self.place_all();
-        advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection);
+        self.advance(system, state, &going);
         report.phases.truncate += start.elapsed().as_secs_f64();
         cut
     }
 
+    /// Moves the prescribed sets of what goes on by what was kept of their ways.
+    fn advance(&self, system: &System, state: &mut Snapshot, going: &[bool]) {
+        let goes = |set: &PrescribedSet| set.points.first().is_some_and(|&v| goes(system, going, v));
+        let (aims, wanted) = (&self.work.aims, &self.work.wanted);
+        advance_prescribed(system, state, aims, wanted, &self.dx, &self.detection, goes);
+    }
+
+    /// Commits what goes and detects it anew. What it may meet then goes as well.
+    #[allow(clippy::too_many_arguments)]
+    fn look_again(
+        &mut self,
+        look: Look,
+        system: &System,
+        x: &mut SafePositions,
+        state: &Snapshot,
+        h: f64,
+        going: &mut [bool],
+        report: &mut StepReport,
+    ) {
+        let mut next = going.to_vec();
+        loop {
+            if matches!(look, Look::Guess) {
+                for v in 0..self.work.wanted.len() {
+                    if goes(system, &next, v as u32) {
+                        self.work.wanted[v] -= self.dx.accepted()[v] + self.detection.frame[v];
+                    }
+                }
+            }
+            if next.contains(&false) {
+                x.commit_islands(&system.geometry, &mut self.detection, &mut self.dx, &next);
+                self.leave_trail(system, x);
+            } else {
+                self.commit(system, x);
+            }
+            self.ask(look, system, x, state, h, &next);
+            let met = self.detect(system, x, h, going, report);
+            if met.is_empty() {
+                return;
+            }
+            let mut asks = vec![false; going.len()];
+            met.iter().for_each(|&c| asks[self.detection.island[c as usize] as usize] = true);
+            for (c, &island) in self.detection.island.iter().enumerate() {
+                next[c] = asks[island as usize];
+                going[c] |= next[c];
+            }
+        }
+    }
+
+    /// Asks the components that go what they want, and how much room they need.
+    fn ask(
+        &mut self,
+        look: Look,
+        system: &System,
+        x: &SafePositions,
+        state: &Snapshot,
+        h: f64,
+        going: &[bool],
+    ) {
+        let work = &mut self.work;
+        if matches!(look, Look::Guess) {
+            self.bodies.want(system, x.as_slice(), &mut work.wanted, |v| goes(system, going, v));
+            self.guess_margins(system, h, going);
+            self.bodies.widen(system, &mut self.work.margin);
+            return;
+        }
+        for (v, w) in work.wanted.iter_mut().enumerate() {
+            if goes(system, going, v as u32) {
+                *w = Vec3::ZERO;
+            }
+        }
+        let asked = |set: &PrescribedSet| set.points.first().is_some_and(|&v| goes(system, going, v));
+        ask_prescribed(system, state, h, x.as_slice(), &mut work.wanted, &mut work.aims, asked);
+        let least = MARGIN * system.contact.radius().max(system.geometry.particle_radius);
+        for v in 0..work.wanted.len() {
+            if goes(system, going, v as u32) {
+                let moving = system.moves(v) && !work.held[v];
+                let expected = (MOVE_MARGIN * work.next_move[v]).max(WHOLE_MARGIN * work.whole_move[v]);
+                work.margin[v] = if moving { least.max(expected) } else { 0.0 };
+            }
+        }
+    }
+
     /// Room for what the guess does not know: how differently neighbours move, and what gravity adds.
-    fn guess_margins(&mut self, system: &System, h: f64) {
+    fn guess_margins(&mut self, system: &System, h: f64, going: &[bool]) {
         let Work { wanted, margin, held, .. } = &mut self.work;
+        margin.resize(wanted.len(), 0.0);
         let reach = system.contact.radius().max(system.geometry.particle_radius);
         let least = (MARGIN * reach).max(h * h * system.gravity.length());
-        (0..wanted.len())
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|v| {
-                if !system.moves(v) {
-                    return 0.0;
-                }
-                let stretch = system
-                    .neighbours
-                    .row(v)
-                    .iter()
-                    .map(|&w| wanted[v].distance_squared(wanted[w as usize]))
-                    .fold(0.0, f64::max)
-                    .sqrt();
-                if held[v] { 0.0 } else { least.max(stretch) }
-            })
-            .collect_into_vec(margin);
-        self.pressed_margins(system);
+        margin.par_iter_mut().enumerate().with_min_len(1024).for_each(|(v, margin)| {
+            if !goes(system, going, v as u32) {
+                return;
+            }
+            if !system.moves(v) || held[v] {
+                *margin = 0.0;
+                return;
+            }
+            let stretch = (system.neighbours.row(v).iter())
+                .map(|&w| wanted[v].distance_squared(wanted[w as usize]))
+                .fold(0.0, f64::max)
+                .sqrt();
+            *margin = least.max(stretch);
+        });
+        self.pressed_margins(system, going);
     }
 
     /// Room for what a collider presses: it gives way by as much as the collider comes on, until they do not touch, and what
     /// is behind it follows, an edge a sweep.
-    fn pressed_margins(&mut self, system: &System) {
+    fn pressed_margins(&mut self, system: &System, going: &[bool]) {
         let Work { wanted, margin, held, .. } = &mut self.work;
         let radius = system.contact.radius();
         let mut ring: Vec<(u32, f64)> = Vec::new();
@@ -159,7 +246,7 @@ impl VbdDat {
             let mut next = Vec::new();
             for &(v, room) in &ring {
                 let i = v as usize;
-                if system.moves(i) && !held[i] && margin[i] < room {
+                if goes(system, going, v) && system.moves(i) && !held[i] && margin[i] < room {
                     margin[i] = room;
                     next.extend(system.neighbours.row(i).iter().map(|&w| (w, BEHIND * room)));
                 }
@@ -168,7 +255,15 @@ impl VbdDat {
         }
     }
 
-    fn detect(&mut self, system: &System, x: &SafePositions, h: f64, report: &mut StepReport) {
+    /// Detects the components that go. What else they may meet is the answer: then nothing was detected.
+    fn detect(
+        &mut self,
+        system: &System,
+        x: &SafePositions,
+        h: f64,
+        going: &[bool],
+        report: &mut StepReport,
+    ) -> Vec<u32> {
         let start = Instant::now();
         let prediction = Prediction {
             wanted: &self.work.wanted,
@@ -176,30 +271,45 @@ impl VbdDat {
             contact_radius: system.contact.radius(),
             present: self.fluid.as_ref().map_or(&[], FluidPhase::present),
         };
-        self.detector.detect(&system.geometry, x, &prediction, &mut self.detection);
-        self.bodies.enter_frames(system, &self.detection);
-        system.contact.activate(
-            &system.geometry,
-            &self.detection,
-            x.as_slice(),
-            h,
-            &self.memory,
-            &mut self.contacts,
-        );
+        let geometry = &system.geometry;
+        if going.contains(&false) {
+            let stays = |(going, mobile): (&bool, &bool)| !going && *mobile;
+            let kept: Vec<bool> = going.iter().zip(&self.detection.mobile).map(stays).collect();
+            let met = self.detector.renew(geometry, x, &prediction, &kept, &mut self.detection);
+            if !met.is_empty() {
+                return met;
+            }
+            self.dx.carry(geometry, &self.detection);
+        } else {
+            let was_spent = self.detection.is_spent();
+            self.detector.detect(geometry, x, &prediction, &mut self.detection);
+            if was_spent {
+                self.dx.carry(geometry, &self.detection);
+            }
+        }
+        self.bodies.enter_frames(system, &self.detection, |v| goes(system, going, v));
+        let (memory, contacts) = (&self.memory, &mut self.contacts);
+        system.contact.activate(geometry, &self.detection, x.as_slice(), h, memory, contacts);
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
         self.place_all();
-        self.list_wet(system);
+        if system.fluid.is_some() && goes(system, going, geometry.first_particle() as u32) {
+            self.list_wet(system);
+        }
         report.detections += 1;
         report.candidates = report.candidates.max(self.detection.planes.len() as u32);
         report.min_gap = match (report.min_gap, self.detection.min_gap()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        (self.work.sweeps, self.work.waiting) = (0, 0);
-        for b in &mut self.work.before {
-            b.clear();
-        }
+        self.islands.detected(going);
         report.phases.detect += start.elapsed().as_secs_f64();
+        Vec::new()
     }
+}
+
+/// True if the component of the point `v` goes.
+#[inline]
+fn goes(system: &System, going: &[bool], v: u32) -> bool {
+    going[system.geometry.component[v as usize] as usize]
 }

@@ -1,6 +1,7 @@
 //! What a step does with whole components: their rigid motions, and what their contacts end with.
 
 use super::VbdDat;
+use super::islands::those_of;
 use crate::contact::Slip;
 use crate::model::Snapshot;
 use crate::report::StepReport;
@@ -29,54 +30,75 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let mut total = Cut::default();
+        let mut going = None;
         for _ in 0..BALANCE_ROUNDS {
-            total = total.plus(self.correct_rigid(system, x, state, h, report));
-            if self.work.rigid_move < BALANCED * system.contact.radius() {
+            let (cut, moves) = self.correct_rigid(system, x, state, h, going.as_deref(), report);
+            total = total.plus(cut);
+            let asks: Vec<bool> =
+                moves.iter().map(|way| *way >= BALANCED * system.contact.radius()).collect();
+            going = self.going(&asks);
+            if going.is_none() {
                 break;
             }
         }
         total
     }
 
-    /// One Newton step in the rigid motions of every free component, truncated as one.
+    /// One Newton step in the rigid motions of every free component, of those that go, truncated as one. Also the longest
+    /// way that it asked of a point of each island [m], by its first component.
     pub(super) fn correct_rigid(
         &mut self,
         system: &System,
         x: &SafePositions,
         state: &Snapshot,
         h: f64,
+        going: Option<&[bool]>,
         report: &mut StepReport,
-    ) -> Cut {
+    ) -> (Cut, Vec<f64>) {
         if !self.settings.rigid_correction || self.rigid.points.is_empty() {
-            self.work.rigid_move = 0.0;
-            return Cut::default();
+            return (Cut::default(), vec![0.0; system.geometry.prescribed.len()]);
         }
+        let going = going.filter(|going| going.contains(&false));
         let start = Instant::now();
         let objective = super::objective(system, &self.contacts, &self.work.y, &state.x, h);
         self.rigid.propose(system, &objective, &self.work.current, self.dx.edit());
+        let whole = std::mem::take(&mut self.rigid.points);
+        let part = going.map(|going| those_of(system, &whole, going));
+        let moved = part.as_ref().unwrap_or(&whole);
+        if let Some(going) = going {
+            let stays: Vec<bool> = going.iter().map(|going| !going).collect();
+            self.dx.withdraw(&those_of(system, &whole, &stays));
+        }
         let request = Request {
-            moved: &self.rigid.points,
+            moved,
             groups: &system.geometry.component,
             group_count: system.geometry.prescribed.len(),
             ..Request::default()
         };
-        self.work.rigid_move = 0.0;
-        for &v in &self.rigid.points {
+        let mut moves = vec![0.0; system.geometry.prescribed.len()];
+        for &v in moved {
             let i = v as usize;
             let way = self.dx.proposed()[i].distance(self.dx.accepted()[i]);
             self.work.whole_move[i] = way;
-            self.work.rigid_move = self.work.rigid_move.max(way);
+            let longest: &mut f64 = &mut moves[self.island_of(system, v)];
+            *longest = longest.max(way);
         }
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-        if cut.bounded == 0 {
-            self.work.whole_move.fill(0.0);
+        self.note_bounded(system, moved);
+        let mut waits = vec![false; moves.len()];
+        for (k, &v) in moved.iter().enumerate() {
+            waits[self.island_of(system, v)] |= self.truncator.stopped_by_box(k);
         }
-        for &v in &self.rigid.points {
+        for &v in moved {
             let i = v as usize;
+            if !waits[self.island_of(system, v)] {
+                self.work.whole_move[i] = 0.0;
+            }
             self.work.current[i] = self.work.base[i] + self.dx.accepted()[i];
         }
+        self.rigid.points = whole;
         report.phases.forces += start.elapsed().as_secs_f64();
-        cut
+        (cut, moves)
     }
 
     /// Reports the forces of contacts on objects at the end of a step, and keeps what the next one must know of them.

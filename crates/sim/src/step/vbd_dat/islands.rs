@@ -1,0 +1,197 @@
+//! What each island decides for itself: when to look around, and what goes on then. Nothing that happens in one is
+//! noticed in another.
+//!
+//! An island is known by its first component. What is counted by component is the same for all of an island.
+
+use super::{BOUNDED, LAG, PATIENCE, VbdDat};
+use crate::kinematic::{MEMORY, PrescribedSet, Progress};
+use crate::model::Snapshot;
+use crate::system::System;
+
+/// The islands within a step, by component.
+#[derive(Debug, Default)]
+pub(super) struct Islands {
+    /// Points that descend.
+    points: Vec<u32>,
+    /// Sweeps since its last detection.
+    sweeps: Vec<u32>,
+    /// Bodies that wait at their budgets for the next detection, by the first component of their island.
+    waiting: Vec<u32>,
+    /// Points that waited at their budgets in the last sweep, by the first component of their island.
+    bounded: Vec<u32>,
+}
+
+impl Islands {
+    /// Counts the points of the components.
+    pub fn new(system: &System, body_points: &[u32]) -> Self {
+        let count = system.geometry.prescribed.len();
+        let mut points = vec![0; count];
+        for &v in system.colors.iter().flatten().chain(body_points) {
+            points[system.geometry.component[v as usize] as usize] += 1;
+        }
+        Islands { points, sweeps: vec![0; count], waiting: vec![0; count], bounded: vec![0; count] }
+    }
+
+    /// All components.
+    pub fn all(&self) -> Vec<bool> {
+        vec![true; self.points.len()]
+    }
+
+    /// Begins a step.
+    pub fn begin(&mut self) {
+        self.bounded.fill(0);
+        self.detected(&self.all());
+    }
+
+    /// The `seen` components were detected anew.
+    pub fn detected(&mut self, seen: &[bool]) {
+        for (c, _) in seen.iter().enumerate().filter(|(_, seen)| **seen) {
+            (self.sweeps[c], self.waiting[c]) = (0, 0);
+        }
+    }
+
+    /// Begins a sweep.
+    pub fn begin_sweep(&mut self) {
+        self.bounded.fill(0);
+    }
+
+    /// Ends a sweep.
+    pub fn end_sweep(&mut self) {
+        self.sweeps.iter_mut().for_each(|s| *s += 1);
+    }
+
+    /// Sweeps since the last detection of a component.
+    pub fn sweeps(&self, component: u32) -> u32 {
+        self.sweeps[component as usize]
+    }
+}
+
+impl VbdDat {
+    /// First component of the island of the point `v`.
+    #[inline]
+    pub(super) fn island_of(&self, system: &System, v: u32) -> usize {
+        self.detection.island[system.geometry.component[v as usize] as usize] as usize
+    }
+
+    /// Counts those of the points `moved` last that wait at their budgets.
+    pub(super) fn note_bounded(&mut self, system: &System, moved: &[u32]) {
+        for (k, &v) in moved.iter().enumerate() {
+            if self.truncator.stopped_by_box(k) {
+                let island = self.island_of(system, v);
+                self.islands.bounded[island] += 1;
+            }
+        }
+    }
+
+    /// Counts the bodies that wait at their budgets.
+    pub(super) fn note_waiting(&mut self, system: &System) {
+        self.islands.waiting.fill(0);
+        for v in self.bodies.waiting(system, &self.truncator) {
+            let c = system.geometry.component[v as usize] as usize;
+            self.islands.waiting[self.detection.island[c] as usize] += 1;
+        }
+    }
+
+    /// The components of the islands that ask, by their first ones; all of them where nothing else may move.
+    pub(super) fn going(&self, asks: &[bool]) -> Option<Vec<bool>> {
+        let Detected { island, mobile } = self.detected();
+        let going: Vec<bool> = island.iter().map(|&i| asks[i as usize]).collect();
+        if going.iter().zip(mobile).all(|(going, mobile)| *going || !mobile) {
+            return asks.contains(&true).then(|| self.islands.all());
+        }
+        going.contains(&true).then_some(going)
+    }
+
+    fn detected(&self) -> Detected<'_> {
+        Detected { island: &self.detection.island, mobile: &self.detection.mobile }
+    }
+
+    /// The components that look around before this sweep, if there are any.
+    pub(super) fn asking(&self, system: &System, state: &Snapshot, sweep: u32) -> Option<Vec<bool>> {
+        let mut asks = vec![false; self.islands.points.len()];
+        if sweep > 0 {
+            self.mark_lagging(system, state, &mut asks);
+        }
+        let mut points = vec![0_u32; asks.len()];
+        for (c, &island) in self.detection.island.iter().enumerate() {
+            points[island as usize] += self.islands.points[c];
+        }
+        // Particles are one component.
+        let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
+        let regular = sweep > 0 && sweep % self.settings.detect_every == 0;
+        // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
+        let listed = if regular { self.listed(system) } else { Vec::new() };
+        for i in 0..asks.len() {
+            let wet = if wet == Some(i) { self.work.wet.len() } else { 0 };
+            let patience = (BOUNDED * (points[i] as usize + wet) as f64) as u32;
+            let Islands { sweeps, waiting, bounded, .. } = &self.islands;
+            // Without a regular detection within the step a body would wait from step to step.
+            let waits = bounded[i] > patience
+                || (self.settings.iterations <= self.settings.detect_every && waiting[i] > 0);
+            asks[i] |= (regular && points[i] > 0 && listed[i]) || (waits && sweeps[i] >= PATIENCE);
+        }
+        self.going(&asks)
+    }
+
+    /// Whether any pair of surfaces is listed in each island.
+    fn listed(&self, system: &System) -> Vec<bool> {
+        let mut listed = vec![false; self.islands.points.len()];
+        let Detected { island, mobile } = self.detected();
+        let mut left = (0..listed.len()).filter(|&c| mobile[c] && island[c] as usize == c).count();
+        for plane in self.detection.planes.iter().filter(|p| p.surface) {
+            for v in [plane.points[0], plane.points[plane.side_a as usize]] {
+                let i = self.island_of(system, v);
+                left -= usize::from(mobile[i] && !listed[i]);
+                listed[i] = true;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        listed
+    }
+
+    /// The components of the islands in which something prescribed lags, if there are any.
+    pub(super) fn lagging(&self, system: &System, state: &Snapshot) -> Option<Vec<bool>> {
+        let mut asks = vec![false; self.islands.points.len()];
+        self.mark_lagging(system, state, &mut asks);
+        self.going(&asks)
+    }
+
+    /// Marks the islands in which some prescribed point was held back and has a way to go in this step.
+    fn mark_lagging(&self, system: &System, state: &Snapshot, asks: &mut [bool]) {
+        let tolerance = LAG * system.contact.radius();
+        let sets = system.prescribed.iter().zip(state.memory.chunks_exact(MEMORY)).zip(&self.work.aims);
+        for ((set, memory), aim) in sets {
+            let Some(&first) = set.points.first() else { continue };
+            if set.acts(state.time) && set.top_speed > 0.0 && self.lags(set, memory, aim, tolerance) {
+                asks[self.island_of(system, first)] = true;
+            }
+        }
+    }
+
+    fn lags(&self, set: &PrescribedSet, memory: &[f64], aim: &Progress, tolerance: f64) -> bool {
+        if set.rigid {
+            let now = Progress::read(memory);
+            return now.clock + f64::EPSILON * aim.clock < aim.clock
+                || now.pose.0.distance(aim.pose.0) > tolerance;
+        }
+        let left = |&v: &u32| {
+            let v = v as usize;
+            (self.work.wanted[v] - self.dx.accepted()[v] - self.detection.frame[v]).length()
+        };
+        set.points.iter().map(left).fold(0.0, f64::max) > tolerance
+    }
+}
+
+/// The components as the last detection has them.
+struct Detected<'a> {
+    island: &'a [u32],
+    mobile: &'a [bool],
+}
+
+/// Those of the `points` whose components go.
+pub(super) fn those_of(system: &System, points: &[u32], going: &[bool]) -> Vec<u32> {
+    let goes = |v: &u32| going[system.geometry.component[*v as usize] as usize];
+    points.iter().copied().filter(goes).collect()
+}
