@@ -9,6 +9,8 @@ mod scenes;
 
 #[path = "guarantee/cloth.rs"]
 mod cloth;
+#[path = "guarantee/islands.rs"]
+mod islands;
 #[path = "guarantee/listing.rs"]
 mod listing;
 #[path = "guarantee/named.rs"]

@@ -102,6 +102,35 @@ impl Game {
         self.longest = 0.0;
     }
 
+    /// Detects all but the `kept` components anew; answers those of them that others may meet now.
+    pub fn renew(&mut self, wanted: &[Vec3], margin: &[f64], kept: &[bool]) -> Vec<u32> {
+        let contact_radius = self.detection.floor * 1e5;
+        let prediction = Prediction { wanted, margin, contact_radius, present: &[] };
+        let g = &self.scene.geometry;
+        let met = self.detector.renew(g, &self.x, &prediction, kept, &mut self.detection);
+        if met.is_empty() {
+            self.dx.carry(g, &self.detection);
+        }
+        met
+    }
+
+    /// Judges the straight path of the components that go, while all others stay, and commits it.
+    pub fn commit_part(&mut self, going: &[bool]) -> Result<(), String> {
+        let component = &self.scene.geometry.component;
+        let mut to = self.placed(self.dx.accepted());
+        for (v, to) in to.iter_mut().enumerate().filter(|(v, _)| !going[component[*v] as usize]) {
+            *to = self.x.as_slice()[v];
+        }
+        let from = self.x.as_slice();
+        if self.rules.truncation != Truncation::Ccd
+            && let Some(touch) = self.everything.trouble(&[from, &to])
+        {
+            return Err(format!("path of a part: {touch:?}"));
+        }
+        self.x.commit_islands(&self.scene.geometry, &mut self.detection, &mut self.dx, going);
+        Ok(())
+    }
+
     /// Where everything is with the displacement `d`: safe position + frame + d.
     fn placed(&self, d: &[Vec3]) -> Vec<Vec3> {
         let start = self.x.as_slice().iter().zip(&self.detection.frame);
@@ -261,7 +290,7 @@ fn play_rounds(game: &mut Game, r: &mut Random) -> Result<(), String> {
 }
 
 /// A symmetric positive definite matrix with a condition number up to 10⁴.
-fn metric(r: &mut Random) -> Mat3 {
+pub fn metric(r: &mut Random) -> Mat3 {
     let (a, b, c) = (r.direction(), r.direction(), r.direction());
     let weights = [0; 3].map(|_| r.log_between(1e-2, 1e2));
     let o = littoral_geom::math::outer;
@@ -295,7 +324,7 @@ pub fn predict(game: &Game, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
 }
 
 /// All, one, or some of the points.
-fn subset(n: usize, r: &mut Random) -> Vec<u32> {
+pub fn subset(n: usize, r: &mut Random) -> Vec<u32> {
     match r.below(4) {
         0 => (0..n as u32).collect(),
         1 => vec![r.below(n) as u32],
@@ -314,7 +343,7 @@ fn groups(game: &Game, r: &mut Random) -> (Vec<u32>, usize) {
 }
 
 /// Writes proposals for the points that move.
-fn propose(game: &mut Game, k: usize, wanted: &[Vec3], moved: &[u32], r: &mut Random) {
+pub fn propose(game: &mut Game, k: usize, wanted: &[Vec3], moved: &[u32], r: &mut Random) {
     let (gap, size) = (game.scene.gap, game.scene.size);
     let x = game.x.as_slice().to_vec();
     let accepted = game.dx.accepted().to_vec();

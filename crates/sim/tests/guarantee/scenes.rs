@@ -110,6 +110,17 @@ pub fn assemble(parts: &[Part], size: f64, gap: f64) -> Scene {
         x.extend(&part.x);
         active.resize(x.len(), !part.prescribed);
     }
+    joined(x, triangles, tets, active, [size, gap])
+}
+
+/// One scene of everything.
+fn joined(
+    x: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    tets: Vec<[u32; 4]>,
+    active: Vec<bool>,
+    [size, gap]: [f64; 2],
+) -> Scene {
     let component = connected_components(x.len(), &triangles, &tets);
     let count = component.iter().max().map_or(0, |&c| c as usize + 1);
     let mut prescribed = vec![false; count];
@@ -137,6 +148,17 @@ impl Scene {
         let everything = vec![true; self.x.len()];
         let referee = Referee::new(&g.surface.edges, &g.surface.triangles, &g.tets, &everything);
         referee.crossings_brute_force(&self.x).is_empty() && referee.inverted(&self.x).is_empty()
+    }
+
+    /// The same with another part, which has no tets.
+    pub fn with(self, part: &Part) -> Self {
+        let Scene { mut x, geometry: g, size, gap } = self;
+        let first = x.len() as u32;
+        let (mut triangles, mut active) = (g.surface.triangles, g.active);
+        triangles.extend(part.triangles.iter().map(|t| t.map(|c| c + first)));
+        x.extend(&part.x);
+        active.resize(x.len(), !part.prescribed);
+        joined(x, triangles, g.tets, active, [size, gap])
     }
 
     /// Everything scaled by `s`, then moved by `offset`.

@@ -116,3 +116,125 @@ fn applying_again_what_was_accepted_changes_nothing() {
         }
     }
 }
+
+/// Two sheets ten metres apart, each of which has something accepted.
+fn two_islands() -> Game {
+    let scene = assemble(&[Part::sheet(1, 1), Part::sheet(1, 1).mapped(|p| p + 10.0 * Vec3::Z)], 1.0, 0.1);
+    let mut g = Game::new(scene, Rules::planar());
+    g.detect(&[Vec3::ZERO; 8], &[0.2; 8], 0.01);
+    for v in [0, 4] {
+        g.dx.edit()[v] = 0.01 * Vec3::Z;
+    }
+    g.apply(&Ask::of(vec![0, 4]), None).unwrap();
+    assert_eq!(g.detection.island, [0, 1, 2, 3, 4]);
+    g
+}
+
+/// Components are numbered by their first points.
+const FIRST: [bool; 5] = [true, false, false, false, false];
+const SECOND: [bool; 5] = [false, false, false, false, true];
+const NONE: [bool; 5] = [false; 5];
+
+fn commit_first(g: &mut Game) {
+    g.x.commit_islands(&g.scene.geometry, &mut g.detection, &mut g.dx, &FIRST);
+}
+
+#[test]
+fn an_island_goes_alone_and_the_other_keeps_what_was_accepted() {
+    let mut g = two_islands();
+    let before = g.x.as_slice().to_vec();
+    commit_first(&mut g);
+    assert_eq!(g.x.as_slice()[0], before[0] + 0.01 * Vec3::Z);
+    assert_eq!(g.x.as_slice()[4..], before[4..]);
+    let (planes, budget) = (g.detection.planes.len(), g.detection.budget.clone());
+    assert_eq!(g.renew(&[Vec3::ZERO; 8], &[0.3; 8], &SECOND), Vec::<u32>::new());
+    assert_eq!(g.dx.accepted()[4], 0.01 * Vec3::Z);
+    assert_eq!(g.detection.budget[4..], budget[4..]);
+    assert_ne!(g.detection.budget[..4], budget[..4]);
+    assert_eq!(g.detection.planes.len(), planes);
+    g.commit().unwrap();
+    assert_eq!(g.x.as_slice()[4], before[4] + 0.01 * Vec3::Z);
+}
+
+/// What is kept must be committed, too, where others may meet it now.
+#[test]
+fn what_others_may_meet_is_not_kept() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    let planes = g.detection.planes.len();
+    let mut wanted = [Vec3::ZERO; 8];
+    wanted[..4].fill(10.0 * Vec3::Z);
+    assert_eq!(g.renew(&wanted, &[0.2; 8], &SECOND), [4]);
+    assert_eq!(g.detection.planes.len(), planes);
+    g.x.commit_islands(&g.scene.geometry, &mut g.detection, &mut g.dx, &SECOND);
+    assert_eq!(g.renew(&wanted, &[0.2; 8], &NONE), Vec::<u32>::new());
+    assert_eq!(g.detection.island, [0, 1, 2, 3, 0]);
+}
+
+#[test]
+#[should_panic(expected = "a part of an island was to be committed")]
+fn a_part_of_an_island_is_refused() {
+    let mut g = detected();
+    g.x.commit_islands(&g.scene.geometry, &mut g.detection, &mut g.dx, &FIRST);
+}
+
+#[test]
+#[should_panic(expected = "the displacement was edited after its truncation")]
+fn an_edited_displacement_of_an_island_is_refused() {
+    let mut g = two_islands();
+    g.dx.edit()[0] = Vec3::Z;
+    commit_first(&mut g);
+}
+
+#[test]
+#[should_panic(expected = "what goes was committed before")]
+fn an_island_goes_once() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    commit_first(&mut g);
+}
+
+#[test]
+#[should_panic(expected = "a part was committed and not detected anew")]
+fn truncation_after_a_part_was_committed_is_refused() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    g.dx.edit()[4] = 0.02 * Vec3::Z;
+    let _ = g.apply(&Ask::of(vec![4]), None);
+}
+
+#[test]
+#[should_panic(expected = "a part was committed and not detected anew")]
+fn a_whole_commit_after_that_of_a_part_is_refused() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    g.x.commit(&g.detection, &mut g.dx);
+}
+
+#[test]
+#[should_panic(expected = "what is kept was committed")]
+fn what_was_committed_is_not_kept() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    g.renew(&[Vec3::ZERO; 8], &[0.2; 8], &FIRST);
+}
+
+/// Everything is detected anew, so that nothing knows of what the second sheet has accepted.
+#[test]
+#[should_panic(expected = "what moved was not kept")]
+fn what_was_accepted_without_being_kept_is_refused() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    g.renew(&[Vec3::ZERO; 8], &[0.2; 8], &NONE);
+}
+
+/// A second detection in between has other budgets than those that were kept to.
+#[test]
+#[should_panic(expected = "the displacement belongs to another detection")]
+fn what_was_kept_over_two_detections_is_refused() {
+    let mut g = two_islands();
+    commit_first(&mut g);
+    let (wanted, margin) = ([Vec3::ZERO; 8], [0.001; 8]);
+    g.detect(&wanted, &margin, 0.01);
+    g.renew(&wanted, &margin, &SECOND);
+}
