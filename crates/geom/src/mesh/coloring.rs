@@ -193,8 +193,7 @@ mod tests {
         let alone = color_points(block.vertices.len(), block.tets.iter().map(|t| t.as_slice()));
         let last = n + block.vertices.len() as u32;
         for (c, list) in all.iter().enumerate() {
-            let of_block: Vec<u32> =
-                list.iter().filter(|v| (n..last).contains(v)).map(|v| *v - n).collect();
+            let of_block: Vec<u32> = list.iter().filter(|v| (n..last).contains(v)).map(|v| *v - n).collect();
             assert_eq!(of_block, alone.get(c).cloned().unwrap_or_default(), "colour {c}");
         }
     }

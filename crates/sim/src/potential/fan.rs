@@ -168,10 +168,11 @@ impl Hinges {
 /// Seven coefficients by Estrin's scheme.
 #[inline(always)]
 fn poly7(s: Pair, c: [f64; 7]) -> Pair {
-    let c = c.map(Pair::splat);
+    // Not `map`, which is sometimes not inlined: a tenth of a sweep.
+    let c = |k: usize| Pair::splat(c[k]);
     let s2 = s * s;
-    let low = (c[0] + c[1] * s) + s2 * (c[2] + c[3] * s);
-    let high = (c[4] + c[5] * s) + s2 * c[6];
+    let low = (c(0) + c(1) * s) + s2 * (c(2) + c(3) * s);
+    let high = (c(4) + c(5) * s) + s2 * c(6);
     low + (s2 * s2) * high
 }
 

@@ -259,11 +259,8 @@ impl Detector {
         let (frame, budget) = (&out.frame, &out.budget);
         let finest = |points: [u32; 4]| resolution(x, frame, budget, points);
         let stays = |plane: &&Plane| plane.points.iter().any(|&v| is_kept(v as usize));
-        let kept: Vec<Plane> = if any_kept {
-            out.planes.iter().filter(stays).copied().collect()
-        } else {
-            Vec::new()
-        };
+        let kept: Vec<Plane> =
+            if any_kept { out.planes.iter().filter(stays).copied().collect() } else { Vec::new() };
         out.planes.clear();
         out.planes.par_extend(self.point_triangle.par_iter().with_min_len(1024).map(|p| {
             let t = surface.triangles[p.b as usize];

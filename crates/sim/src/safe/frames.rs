@@ -147,7 +147,13 @@ pub(super) fn swept_boxes(
 }
 
 /// Everywhere one point may be while the frame moves.
-pub(super) fn swept_point(geometry: &Geometry, x: &[Vec3], prediction: &Prediction<'_>, travel: Vec3, v: usize) -> Aabb {
+pub(super) fn swept_point(
+    geometry: &Geometry,
+    x: &[Vec3],
+    prediction: &Prediction<'_>,
+    travel: Vec3,
+    v: usize,
+) -> Aabb {
     let margin = prediction.margin[v] + prediction.share(geometry, v);
     let start = Aabb::point(x[v]).including(x[v] + prediction.wanted[v] - travel).inflated(margin);
     start.union(Aabb { min: start.min + travel, max: start.max + travel })
@@ -173,8 +179,7 @@ pub(super) fn meet(
     }
     geometry.collider_triangles[collider].iter().any(|&t| {
         let corners = geometry.surface.triangles[t as usize];
-        let around =
-            corners.iter().filter_map(|&v| around(v as usize)).fold(Aabb::EMPTY, Aabb::union);
+        let around = corners.iter().filter_map(|&v| around(v as usize)).fold(Aabb::EMPTY, Aabb::union);
         around.overlaps(&swept[other])
     })
 }

@@ -2,8 +2,8 @@
 
 mod attach;
 mod build;
-mod coupled;
 mod content;
+mod coupled;
 mod joints;
 mod liquids;
 mod rods;

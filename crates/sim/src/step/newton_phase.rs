@@ -211,7 +211,15 @@ impl NewtonIpc {
             if self.settings.truncation == Truncation::None { &mut self.uniform } else { &mut self.planar };
         truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         self.place();
-        advance_prescribed(system, state, &self.work.aims, &self.work.wanted, &self.dx, &self.detection, |_| true);
+        advance_prescribed(
+            system,
+            state,
+            &self.work.aims,
+            &self.work.wanted,
+            &self.dx,
+            &self.detection,
+            |_| true,
+        );
         report.phases.truncate += start.elapsed().as_secs_f64();
         let moved = |v: &u32| self.dx.accepted()[*v as usize].length();
         self.work.held_points.iter().map(moved).fold(0.0, f64::max)

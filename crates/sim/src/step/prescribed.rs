@@ -24,11 +24,8 @@ pub(super) fn ask_prescribed(
             aims.push(progress);
         }
         if asked(set) {
-            aims[k] = if set.acts(state.time) {
-                set.wants(&progress, state.time, h, x, wanted)
-            } else {
-                progress
-            };
+            aims[k] =
+                if set.acts(state.time) { set.wants(&progress, state.time, h, x, wanted) } else { progress };
         }
     }
 }

@@ -480,7 +480,9 @@ impl VbdDat {
         self.note_waiting(system);
         self.bodies.accept(&self.truncator, false);
         let points = std::mem::take(&mut self.bodies.points);
-        self.note_bounded(system, &points);
+        if cut.bounded > 0 {
+            self.note_bounded(system, &points);
+        }
         for (k, &v) in points.iter().enumerate() {
             self.work.take(k, v as usize, &self.truncator, &self.dx);
         }
@@ -517,7 +519,9 @@ impl VbdDat {
     fn truncate_color(&mut self, system: &System, x: &SafePositions, color: &[u32]) -> Cut {
         let request = Request { moved: color, metric: &self.work.metric, ..Request::default() };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-        self.note_bounded(system, color);
+        if cut.bounded > 0 {
+            self.note_bounded(system, color);
+        }
         for (k, &v) in color.iter().enumerate() {
             self.work.take(k, v as usize, &self.truncator, &self.dx);
         }

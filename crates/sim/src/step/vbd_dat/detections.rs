@@ -86,8 +86,9 @@ impl VbdDat {
             *cuts = cuts.plus(cut);
             let mut asks = vec![false; going.len()];
             for (k, &v) in moved.iter().enumerate() {
-                asks[self.island_of(system, v)] |=
-                    self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k);
+                if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
+                    asks[self.island_of(system, v)] = true;
+                }
             }
             self.bodies.accept(&self.truncator, true);
             self.place_all();

@@ -84,10 +84,12 @@ impl VbdDat {
             *longest = longest.max(way);
         }
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
-        self.note_bounded(system, moved);
         let mut waits = vec![false; moves.len()];
-        for (k, &v) in moved.iter().enumerate() {
-            waits[self.island_of(system, v)] |= self.truncator.stopped_by_box(k);
+        if cut.bounded > 0 {
+            self.note_bounded(system, moved);
+            for (k, &v) in moved.iter().enumerate() {
+                waits[self.island_of(system, v)] |= self.truncator.stopped_by_box(k);
+            }
         }
         for &v in moved {
             let i = v as usize;
