@@ -31,7 +31,8 @@ impl Drag {
     /// Normal displacements uᵢ [m] and their sum.
     #[inline]
     fn normal_displacements(&self, x: &[Vec3; 3]) -> ([f64; 3], f64) {
-        let u = [0, 1, 2].map(|i| self.normal.dot(x[i] - self.x_n[i]));
+        let along = |i: usize| self.normal.dot(x[i] - self.x_n[i]);
+        let u = [along(0), along(1), along(2)];
         (u, u[0] + u[1] + u[2])
     }
 }
