@@ -57,6 +57,13 @@ impl Bound {
         (boxes & diagonals).all()
     }
 
+    /// True when they overlap by more than `slack` along every diagonal.
+    #[inline]
+    pub fn meets_by(&self, o: &Bound, slack: f32) -> bool {
+        let overlap = (self.high_diagonal - o.low_diagonal).min(o.high_diagonal - self.low_diagonal);
+        overlap.cmpgt(Vec4::splat(slack)).all()
+    }
+
     /// Half the surface area of the box; 0 if it is empty.
     #[inline]
     fn half_area(&self) -> f32 {
@@ -165,6 +172,12 @@ impl Bvh {
     #[inline]
     pub fn order(&self) -> &[u32] {
         &self.order
+    }
+
+    /// The bound of the primitive in a slot.
+    #[inline]
+    pub fn bound(&self, slot: u32) -> &Bound {
+        &self.slots[slot as usize]
     }
 
     /// Splits the search for pairs within this tree into about `target` independent tasks, in a fixed order.

@@ -140,7 +140,7 @@ impl BroadPhase {
     ///
     /// Both lists come sorted by (a, b), the same on any number of threads.
     pub fn detect(&mut self, surface: &Surface, query: &Query, vt: &mut Vec<Pair>, ee: &mut Vec<Pair>) {
-        let pad = self.fit(surface, query);
+        let (pad, slack) = self.fit(surface, query);
         let BroadPhase { vertices, edges, triangles, vt: vt_search, ee: ee_search, drifts, .. } = self;
         let near = &Criterion { query, drifts, pad };
         let (vertex_slots, edge_slots, triangle_slots) =
@@ -155,8 +155,9 @@ impl BroadPhase {
                         if !edges_surely_apart(near, a.points, b.points) {
                             let (a, b) = (a.index.min(b.index), a.index.max(b.index));
                             let [p, q] = [a, b].map(|e| &surface.edges[e as usize]);
+                            let surely = edges.bound(s).meets_by(edges.bound(t), slack);
                             let pair = edge_edge_pair(surface, near, a, b);
-                            found.extend(pair.filter(|_| !diagonals::are_apart(near, p, q)));
+                            found.extend(pair.filter(|_| surely || !diagonals::are_apart(near, p, q)));
                         }
                     })
                 });
@@ -165,10 +166,13 @@ impl BroadPhase {
             || {
                 vt_search.run(|task, found| {
                     vertices.visit_cross(triangles, task, &mut |s, t| {
+                        let surely = vertices.bound(s).meets_by(triangles.bound(t), slack);
                         let (v, t) = (vertex_slots[s as usize].points[0], triangle_slots[t as usize]);
                         if !vertex_surely_off(near, v, t.points) {
                             let pair = vertex_triangle_pair(surface, near, v, t.index);
-                            found.extend(pair.filter(|_| !diagonals::are_apart(near, &[v], &t.points)));
+                            found.extend(
+                                pair.filter(|_| surely || !diagonals::are_apart(near, &[v], &t.points)),
+                            );
                         }
                     })
                 });
@@ -177,13 +181,17 @@ impl BroadPhase {
         );
     }
 
-    /// Fits the three trees to the boxes; what rounding may take of a distance [m].
-    fn fit(&mut self, surface: &Surface, query: &Query) -> f64 {
+    /// Fits the three trees to the boxes; what rounding may take of a distance [m], and what single precision may add to
+    /// two bounds along the diagonals, four times over.
+    fn fit(&mut self, surface: &Surface, query: &Query) -> (f64, f32) {
         let (all, pad) = drifts(query, &mut self.drifts);
         // Near the scene, so that single precision resolves it.
         let origin = if all.min.is_finite() { all.center() } else { Vec3::ZERO };
         let point = |p: usize| point_bound(query, p, origin);
-        (0..query.x.len()).into_par_iter().with_min_len(4096).map(point).collect_into_vec(&mut self.points);
+        let count = query.x.len();
+        (0..count).into_par_iter().with_min_len(4096).map(point).collect_into_vec(&mut self.points);
+        let reached = |p: usize| diagonal_pad(query, p, origin).1;
+        let slack = (0..count).into_par_iter().with_min_len(4096).map(reached).reduce(|| 0.0, f64::max);
         let BroadPhase { vertices, edges, triangles, points, .. } = self;
         let (vertex_slots, edge_slots, triangle_slots) =
             (&mut self.vertex_slots, &mut self.edge_slots, &mut self.triangle_slots);
@@ -195,7 +203,7 @@ impl BroadPhase {
                 fit_tree(triangles, |i| t[i as usize], t.len(), points, triangle_slots);
             },
         );
-        pad
+        (pad, (8.0 * slack) as f32)
     }
 }
 
@@ -219,12 +227,8 @@ fn point_bound(q: &Query, p: usize, origin: Vec3) -> Bound {
         low_diagonal: Vec4::NEG_INFINITY,
         high_diagonal: Vec4::INFINITY,
     };
-    // Single precision rounds a projection, at most |x|₁, by 2⁻²⁴ of itself; double precision by a few 2⁻⁵³ of the
-    // coordinates.
-    let size = |v: Vec3| v.x.abs() + v.y.abs() + v.z.abs();
     let (from, to) = (b.min - origin, b.max - origin);
-    let far = size(from.abs().max(to.abs()).max(x.abs()));
-    let pad = far / (1u64 << 22) as f64 + size(q.x[p]) / (1u64 << 46) as f64;
+    let (far, pad) = diagonal_pad(q, p, origin);
     let ball = 1.74 * (q.reach[p] + 0.5 * q.offset);
     // Not finite, or out of the range of single precision: no use of the diagonals.
     if far < 1e20 && pad < 1e20 && ball >= 0.0 {
@@ -241,6 +245,18 @@ fn point_bound(q: &Query, p: usize, origin: Vec3) -> Bound {
         bound.high_diagonal = ends.map(|e| e.1).into();
     }
     bound
+}
+
+/// How far a point may be from the origin, as the sum of its coordinates [m], and what rounding may take of its
+/// projection on a diagonal [m].
+#[inline]
+fn diagonal_pad(q: &Query, p: usize, origin: Vec3) -> (f64, f64) {
+    // Single precision rounds a projection, at most |x|₁, by 2⁻²⁴ of itself; double precision by a few 2⁻⁵³ of the
+    // coordinates.
+    let size = |v: Vec3| v.x.abs() + v.y.abs() + v.z.abs();
+    let (b, x) = (&q.boxes[p], q.x[p] - origin);
+    let far = size((b.min - origin).abs().max((b.max - origin).abs()).max(x.abs()));
+    (far, far / (1u64 << 22) as f64 + size(q.x[p]) / (1u64 << 46) as f64)
 }
 
 /// The bound of a primitive from those of its points.

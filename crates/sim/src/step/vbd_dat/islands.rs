@@ -118,7 +118,7 @@ impl VbdDat {
         }
         // Particles are one component.
         let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
-        let regular = sweep > 0 && sweep % self.settings.detect_every == 0;
+        let regular = sweep > 0 && sweep.is_multiple_of(self.settings.detect_every);
         // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
         let listed = if regular { self.listed(system) } else { Vec::new() };
         for i in 0..asks.len() {
