@@ -43,8 +43,8 @@ fn a_held_ball_is_lifted_by_the_weight_of_its_volume() {
     assert!((found - 1.0).abs() < 0.02, "the lift is {found}");
 }
 
-/// Open defect: 1.05 to 1.07. Between upright walls the layers of a settled heap pack closer than those below and above the
-/// block, by a tenth of a spacing a wall, so that the four spacings of water beside it weigh more than they should.
+/// Open defect: 1.05 to 1.07. A heap of particles at rest bears shear as sand does, so that what lifts a block depends on how the
+/// layers under it fit: built a quarter or half of a spacing higher, with a support of 1.9 spacings, it is 0.77 to 1.04.
 #[test]
 #[should_panic(expected = "the lift is")]
 fn a_held_block_is_lifted_by_the_weight_of_its_volume() {
