@@ -190,6 +190,30 @@ fn a_jet_fills_what_it_should_and_a_sink_empties_it() {
     assert_eq!(count(&sim), 0);
 }
 
+/// Particles wait at their emitter until they come: a sheet that falls through there passes nothing.
+#[test]
+fn what_passes_particles_that_have_not_come_yet_is_no_leak() {
+    let mut s = scene();
+    let mut floor = shapes::plane([1.0, 1.0]);
+    floor.vertices.iter_mut().for_each(|p| p.z = -0.5);
+    s.add_collider(named("floor"), floor, Motion::Static);
+    let mut sheet = shapes::grid([0.3, 0.3], [8, 8]);
+    sheet.vertices.iter_mut().for_each(|p| p.z += 0.1);
+    s.add_cloth(named("sheet"), sheet, ClothMaterial::default());
+    let (center, direction) = (Vec3::ZERO, Vec3::NEG_Z);
+    let jet = Emitter { center, direction, radius: 0.05, speed: 1.0, start: 0.3, stop: 0.4 };
+    s.add_liquid(Liquid { emitters: vec![jet], ..liquid(0.02, Vec::new()) });
+    let mut sim = s.build().unwrap();
+    let highest = |sim: &Simulation| {
+        sim.objects()[1].range().map(|v| sim.state().x[v].z).fold(f64::NEG_INFINITY, f64::max)
+    };
+    advance(&mut sim, 0.28, |_, report| assert_eq!(report.fluid.unwrap().leaked, 0, "{} s", report.time));
+    assert!(highest(&sim) < -0.1, "the sheet is still at {} m", highest(&sim));
+    // Those that come later fall on it.
+    advance(&mut sim, 0.8, |_, report| assert_eq!(report.fluid.unwrap().leaked, 0, "{} s", report.time));
+    assert!(sim.particles().all(|v| sim.is_present(v)));
+}
+
 fn splash() -> Simulation {
     let dx = 0.05;
     let mut s = scene();
