@@ -108,10 +108,15 @@ impl Contacts {
                 slip: contact.slip(&bridge, x, slip),
             });
         }
+        let room = |step, more| followed.iter().map(|f| f.room(step, more)).fold(1.0, f64::min);
         let mut before = Vec3::ZERO;
-        for _ in 1..ROUNDS {
+        for round in 1..ROUNDS {
             if !followed.iter().any(|f| f.opens(before, step.0)) {
                 break;
+            }
+            if round == 1 {
+                // The first step knows nothing of what does not act yet.
+                step.0 *= room(before, step.0);
             }
             let (mut g, mut h) = (gradient + hessian * step.0, hessian);
             for f in &followed {
@@ -121,9 +126,8 @@ impl Contacts {
                 }
             }
             let more = solve(&h, -g);
-            let share = followed.iter().map(|f| f.room(step.0, more)).fold(1.0, f64::min);
             before = step.0;
-            step = (before + share * more, h);
+            step = (before + room(before, more) * more, h);
         }
         step
     }
@@ -198,6 +202,15 @@ mod tests {
         // Both go as far; the force of one is not below what the gap between them pushes with.
         let (force, _) = law::force_and_curvature(d + 2.0 * s.z, K, R);
         assert!(force > 0.93 * 1e4 * s.z, "{force} N against {}", 1e4 * s.z);
+    }
+
+    /// The first step alone would go six radii far, and through what does not act at its start.
+    #[test]
+    fn a_contact_beyond_its_radius_is_not_passed() {
+        let d = 1e-3 * R;
+        let (x, contacts) = contacts(&[d, 0.0, 1.1 * R], 0.0);
+        let s = step(&x, &contacts, Vec3::Z * -1e7, 1.0, &[0, 1, 2]);
+        assert!((0.0..1.1 * R - d).contains(&s.z), "{} m", s.z);
     }
 
     /// ```text
