@@ -105,11 +105,13 @@ pub struct Response {
     pub hessian: Mat3,
 }
 
-/// What friction measures from.
+/// What friction measures from, and what particles give way from.
 #[derive(Clone, Copy, Debug)]
 pub struct Slip<'a> {
     /// Positions at the start of the step (n) [m].
     pub x_n: &'a [Vec3],
+    /// Inertial targets (n) [m]; where it is empty, particles stay where they are.
+    pub targets: &'a [Vec3],
 }
 
 impl Contact {
@@ -220,7 +222,27 @@ impl Contact {
             return None;
         }
         let u = if self.friction > 0.0 { self.slip(bridge, x, slip) } else { Vec3::ZERO };
-        self.response_at(bridge.normal, bridge.distance, u, slot)
+        let response = self.response_at(bridge.normal, bridge.distance, u, slot)?;
+        if !self.has_particle() || slot == self.particle as usize || slip.targets.is_empty() {
+            return Some(response);
+        }
+        let force = self.yielded(response.force, bridge, x, slip.targets);
+        let gradient = response.gradient + (response.force - force) * bridge.normal;
+        Some(Response { force, gradient, ..response })
+    }
+
+    /// What is left of the `force` [N] on the solid once the particle has given way as [`yielding`](Self::yielding) says:
+    /// its inertia a and the contact's curvature k leave f − k (f − a s)/(a + k), where a s is the force that would hold it at
+    /// this distance from its target. A particle at rest between both leaves all of f; one that has not come away from the
+    /// surface yet, f being large, leaves no more than what its motion is worth. It is taken to give way, never to follow.
+    fn yielded(&self, force: f64, bridge: &Bridge, x: &[Vec3], targets: &[Vec3]) -> f64 {
+        let slot = self.particle as usize;
+        let p = self.points[slot] as usize;
+        let away = bridge.weights[slot] * bridge.normal;
+        let held_by = self.give * (x[p] - targets[p]).dot(away);
+        let (_, curvature) = law::force_and_curvature(bridge.distance, self.stiffness, self.radius);
+        let way = ((force - held_by) / (self.give + curvature)).max(0.0);
+        (force - curvature * way).max(0.0)
     }
 
     /// The same at a `distance` [m] along the normal `n`, with the slip `u` [m].
@@ -309,5 +331,49 @@ impl Contact {
         let (force, curvature) = law::force_and_curvature(bridge.distance, self.stiffness, self.radius);
         let pull = self.drag(bridge.normal, force, self.yielding(curvature), self.slip(bridge, x, slip)).0;
         (pull, pull.length() > SLIDING * self.friction * force)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A particle at the height `d` over a point of a solid, with the inertia 5 N/m and a target `s` below it: force on
+    /// the solid.
+    fn push(d: f64, s: f64) -> f64 {
+        let contact = Contact {
+            points: [0, 1, 0, 0],
+            radius: 2e-3,
+            stiffness: 600.0,
+            particle: 0,
+            give: 5.0,
+            ..Contact::NONE
+        };
+        let x = [Vec3::Z * d, Vec3::ZERO];
+        let targets = [Vec3::Z * (d - s), Vec3::ZERO];
+        let slip = Slip { x_n: &x, targets: &targets };
+        let response = contact.response(&contact.bridge(&x), &x, &slip, 1).unwrap();
+        // The gradient is by the first side, which is the particle's.
+        assert_eq!(response.gradient, Vec3::Z * -response.force);
+        response.force
+    }
+
+    #[test]
+    fn a_particle_at_rest_between_inertia_and_contact_leaves_all_of_the_force() {
+        let d = 0.7 * 2e-3;
+        let (force, _) = law::force_and_curvature(d, 600.0, 2e-3);
+        assert!((push(d, force / 5.0) - force).abs() < 1e-12 * force);
+    }
+
+    #[test]
+    fn a_particle_that_has_not_come_away_yet_pushes_with_what_its_motion_is_worth() {
+        // a (s + d) k/(a + k): 1 cm of way at 5 N/m, and the distance that it doubles.
+        let (d, s) = (2e-6, 1e-2);
+        let (force, curvature) = law::force_and_curvature(d, 600.0, 2e-3);
+        assert!(force > 1e3 * 5.0 * s, "{force} N is what the law says");
+        let exact = 5.0 * (s + d) * curvature / (curvature + 5.0);
+        assert!((push(d, s) - exact).abs() < 1e-9 * exact, "{} N of {exact}", push(d, s));
+        // One that flies away pushes with no more than what is left of the law.
+        assert!((0.0..force).contains(&push(d, -1e-2)));
     }
 }

@@ -378,7 +378,7 @@ mod tests {
         let objective = Objective {
             elastic: &system.elastic,
             contacts: &contacts,
-            slip: Slip { x_n: &x },
+            slip: Slip { x_n: &x, targets: &y },
             color_of: &system.color_of,
             mass: &system.mass,
             y: &y,

@@ -11,7 +11,7 @@ pub struct Objective<'a> {
     pub elastic: &'a Elastic,
     /// Contacts since the last detection.
     pub contacts: &'a Contacts,
-    /// Where friction measures from.
+    /// What contacts measure from.
     pub slip: Slip<'a>,
     /// Colour of each point.
     pub color_of: &'a [u32],
@@ -77,7 +77,7 @@ impl Objective<'_> {
         }
     }
 
-    /// Gradient of the whole objective at vertex `v` [N].
+    /// Gradient of the whole objective at vertex `v` [N], with the particles that it touches having given way.
     pub fn gradient(&self, v: u32, x: &[Vec3]) -> Vec3 {
         let i = v as usize;
         let (mut gradient, _) = self.elastic.block(v, x);

@@ -609,7 +609,7 @@ fn objective<'a>(
     Objective {
         elastic: &system.elastic,
         contacts,
-        slip: Slip { x_n },
+        slip: Slip { x_n, targets: y },
         color_of: &system.color_of,
         mass: &system.mass,
         y,

@@ -105,7 +105,7 @@ impl VbdDat {
 
     /// Reports the forces of contacts on objects at the end of a step, and keeps what the next one must know of them.
     pub(super) fn remember(&mut self, system: &System, state: &mut Snapshot, report: &mut StepReport) {
-        let (x, slip) = (&self.work.current, Slip { x_n: &state.x });
+        let (x, slip) = (&self.work.current, Slip { x_n: &state.x, targets: &[] });
         report.contact_forces = vec![Vec3::ZERO; system.objects.len()];
         self.contacts.add_solid_forces(&system.contact, x, &slip, &mut report.contact_forces);
         self.memory.take(&self.contacts, x, &slip);
