@@ -7,9 +7,13 @@
 //! The tree is binary, split top-down by binned surface-area cost [Wald 2007], and stored depth first: the left child
 //! of node i is i + 1. Traversal visits pairs of nodes; a list of node pairs that depends on the tree alone is the
 //! unit of parallel work, so the work done never depends on the number of threads.
+//!
+//! Primitives may belong to groups whose members are not asked for among themselves: rigid bodies. A group stays together
+//! in the tree, so that its pairs with itself are passed over as a whole.
 
 use glam::{Vec3A, Vec4, Vec4Swizzles};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Intervals in eight lanes: x, y, z, activity; and the projections on the directions of [`DIAGONALS`]. Two bounds
 /// meet when they overlap in every lane.
@@ -94,7 +98,12 @@ struct Node {
     link: u32,
     /// Slots of a leaf; 0 for an inner node.
     count: u32,
+    /// The group of everything below, or [`NO_GROUP`].
+    group: u32,
 }
+
+/// In no group, or in more than one.
+pub const NO_GROUP: u32 = u32::MAX;
 
 /// A tree over primitives 0..n.
 #[derive(Clone, Debug, Default)]
@@ -114,10 +123,16 @@ pub struct Bvh {
 pub struct NodePair(u32, u32);
 
 impl Bvh {
-    /// Fits the tree to `count` primitives: keeps its topology if that still serves, else builds a new one.
-    pub fn fit(&mut self, count: usize, bound: impl Fn(u32) -> Bound + Sync) {
+    /// Fits the tree to `count` primitives: keeps its topology if that still serves, else builds a new one. Pairs within
+    /// a `group` other than [`NO_GROUP`] are not visited.
+    pub fn fit(
+        &mut self,
+        count: usize,
+        group: impl Fn(u32) -> u32 + Sync,
+        bound: impl Fn(u32) -> Bound + Sync,
+    ) {
         if self.order.len() == count {
-            self.refit(&bound);
+            self.refit(&group, &bound);
             let [nodes, slots] = self.area();
             // Boxes that grow by themselves (longer motions) do not make the tree worse; spreading neighbours do.
             let grown = nodes > DEGRADED * self.built_area[0];
@@ -125,27 +140,34 @@ impl Bvh {
                 return;
             }
         }
-        self.build(count, &bound);
+        self.build(count, &group, &bound);
     }
 
-    /// Builds the tree anew.
-    pub fn build(&mut self, count: usize, bound: impl Fn(u32) -> Bound + Sync) {
+    /// Builds the tree anew; see [`Bvh::fit`].
+    pub fn build(
+        &mut self,
+        count: usize,
+        group: impl Fn(u32) -> u32 + Sync,
+        bound: impl Fn(u32) -> Bound + Sync,
+    ) {
         let item = |id| {
             let b = bound(id);
-            Item { low: b.low.xyz().into(), high: b.high.xyz().into(), id }
+            let (low, high) = (b.low.xyz().into(), b.high.xyz().into());
+            Item { low, high, center: low + high, id, group: group(id) }
         };
         let mut items: Vec<Item> = (0..count as u32).into_par_iter().map(item).collect();
+        gather_groups(&mut items);
         self.nodes = if count == 0 { Vec::new() } else { build_nodes(&mut items, 0) };
         self.order.clear();
         self.order.extend(items.iter().map(|i| i.id));
         self.bounds.resize(self.nodes.len(), Bound::EMPTY);
         self.slots.resize(count, Bound::EMPTY);
-        self.refit(&bound);
+        self.refit(&group, &bound);
         self.built_area = self.area();
     }
 
-    /// Updates all bounds, keeping the topology.
-    fn refit(&mut self, bound: &(impl Fn(u32) -> Bound + Sync)) {
+    /// Updates all bounds and groups, keeping the topology.
+    fn refit(&mut self, group: &(impl Fn(u32) -> u32 + Sync), bound: &(impl Fn(u32) -> Bound + Sync)) {
         let order = &self.order;
         self.slots.par_chunks_mut(SERIAL).enumerate().for_each(|(chunk, slots)| {
             for (slot, id) in slots.iter_mut().zip(&order[chunk * SERIAL..]) {
@@ -155,11 +177,17 @@ impl Bvh {
         // Children come after their parent.
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
-            self.bounds[i] = if node.is_leaf() {
-                self.slots[node.range()].iter().fold(Bound::EMPTY, |sum, s| sum.union(s))
+            if node.is_leaf() {
+                self.bounds[i] = self.slots[node.range()].iter().fold(Bound::EMPTY, |sum, s| sum.union(s));
+                let mut groups = self.order[node.range()].iter().map(|&id| group(id));
+                let first = groups.next().unwrap_or(NO_GROUP);
+                self.nodes[i].group = if groups.all(|g| g == first) { first } else { NO_GROUP };
             } else {
-                self.bounds[i + 1].union(&self.bounds[node.link as usize])
-            };
+                let [left, right] = node.children(i as u32).map(|c| c as usize);
+                self.bounds[i] = self.bounds[left].union(&self.bounds[right]);
+                let groups = [left, right].map(|c| self.nodes[c].group);
+                self.nodes[i].group = if groups[0] == groups[1] { groups[0] } else { NO_GROUP };
+            }
         }
     }
 
@@ -190,7 +218,8 @@ impl Bvh {
         split(self, other, target, tasks);
     }
 
-    /// Calls `found` with the slots of every overlapping pair below a task of [`Bvh::split_self`], each pair once.
+    /// Calls `found` with the slots of every overlapping pair below a task of [`Bvh::split_self`], each pair once. Pairs
+    /// of one group may be among them.
     pub fn visit_self(&self, task: NodePair, found: &mut impl FnMut(u32, u32)) {
         if task.0 == task.1 {
             self.within(task.0, found);
@@ -232,6 +261,9 @@ impl Bvh {
 
     fn within(&self, i: u32, found: &mut impl FnMut(u32, u32)) {
         let node = self.nodes[i as usize];
+        if node.is_one_with(&node) {
+            return;
+        }
         if node.is_leaf() {
             for s in node.range() {
                 for t in s + 1..node.range().end {
@@ -261,6 +293,12 @@ impl Node {
         self.count > 0
     }
 
+    /// True if everything below both is in one group.
+    #[inline]
+    fn is_one_with(&self, other: &Node) -> bool {
+        self.group == other.group && self.group != NO_GROUP
+    }
+
     #[inline]
     fn range(&self) -> std::ops::Range<usize> {
         self.link as usize..(self.link + self.count) as usize
@@ -276,6 +314,9 @@ impl Node {
 /// Compares two subtrees whose roots meet.
 fn between(a: &Bvh, b: &Bvh, NodePair(i, j): NodePair, found: &mut impl FnMut(u32, u32)) {
     let (m, n) = (a.nodes[i as usize], b.nodes[j as usize]);
+    if m.is_one_with(&n) {
+        return;
+    }
     match (m.is_leaf(), n.is_leaf()) {
         (true, true) => {
             // Only slots that meet the other leaf as a whole can meet any of it.
@@ -331,7 +372,8 @@ fn split(a: &Bvh, b: &Bvh, target: usize, tasks: &mut Vec<NodePair>) {
     let same = std::ptr::eq(a, b);
     let mut next: Vec<NodePair> = Vec::new();
     let push = |pairs: &mut Vec<NodePair>, i: u32, j: u32| {
-        if a.bounds[i as usize].meets(&b.bounds[j as usize]) {
+        let apart = a.nodes[i as usize].is_one_with(&b.nodes[j as usize]);
+        if !apart && a.bounds[i as usize].meets(&b.bounds[j as usize]) {
             pairs.push(NodePair(i, j));
         }
     };
@@ -366,14 +408,33 @@ fn split(a: &Bvh, b: &Bvh, target: usize, tasks: &mut Vec<NodePair>) {
 struct Item {
     low: Vec3A,
     high: Vec3A,
+    /// Twice the centre by which it is sorted: its own, or that of its group.
+    center: Vec3A,
     id: u32,
+    group: u32,
 }
 
-impl Item {
-    /// Twice the centre.
-    #[inline]
-    fn center(&self) -> Vec3A {
-        self.low + self.high
+/// Gives the items of each group the centre of their group.
+fn gather_groups(items: &mut [Item]) {
+    let mut groups: BTreeMap<u32, (Vec3A, Vec3A)> = BTreeMap::new();
+    for i in items.iter().filter(|i| i.group != NO_GROUP) {
+        let around = groups.entry(i.group).or_insert((i.low, i.high));
+        *around = (around.0.min(i.low), around.1.max(i.high));
+    }
+    for i in items.iter_mut().filter(|i| i.group != NO_GROUP) {
+        if let Some((low, high)) = groups.get(&i.group) {
+            i.center = *low + *high;
+        }
+    }
+}
+
+/// Gives the items of a single group back their own centres.
+fn scatter_group(items: &mut [Item]) {
+    let first = items[0].group;
+    if items.iter().all(|i| i.group == first) {
+        for i in items.iter_mut() {
+            (i.center, i.group) = (i.low + i.high, NO_GROUP);
+        }
     }
 }
 
@@ -389,7 +450,7 @@ fn build_nodes(items: &mut [Item], first_slot: u32) -> Vec<Node> {
     let (left, right) =
         rayon::join(|| build_nodes(low, first_slot), || build_nodes(high, first_slot + middle as u32));
     let right_root = 1 + left.len() as u32;
-    nodes.push(Node { link: right_root, count: 0 });
+    nodes.push(Node { link: right_root, count: 0, group: NO_GROUP });
     for (child, offset) in [(left, 1), (right, right_root)] {
         nodes.extend(child.into_iter().map(|mut n| {
             n.link += if n.is_leaf() { 0 } else { offset };
@@ -403,11 +464,11 @@ fn build_nodes(items: &mut [Item], first_slot: u32) -> Vec<Node> {
 fn build_serial(items: &mut [Item], first_slot: u32, nodes: &mut Vec<Node>) {
     let root = nodes.len();
     if items.len() <= LEAF {
-        nodes.push(Node { link: first_slot, count: items.len() as u32 });
+        nodes.push(Node { link: first_slot, count: items.len() as u32, group: NO_GROUP });
         return;
     }
     let middle = partition(items);
-    nodes.push(Node { link: 0, count: 0 });
+    nodes.push(Node { link: 0, count: 0, group: NO_GROUP });
     let (low, high) = items.split_at_mut(middle);
     build_serial(low, first_slot, nodes);
     let right = nodes.len();
@@ -419,9 +480,13 @@ fn build_serial(items: &mut [Item], first_slot: u32, nodes: &mut Vec<Node>) {
 /// many go left: at least one, not all.
 fn partition(items: &mut [Item]) -> usize {
     let n = items.len();
+    // All of one group have one centre: what is split next is the group.
+    if items[0].group != NO_GROUP && items[0].center == items[n - 1].center {
+        scatter_group(items);
+    }
     let (mut low, mut high) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
     for i in items.iter() {
-        let c = i.center();
+        let c = i.center;
         (low, high) = (low.min(c), high.max(c));
     }
     let extent = high - low;
@@ -437,7 +502,7 @@ fn partition(items: &mut [Item]) -> usize {
     if !(scale.is_finite() && extent[axis] > 0.0) {
         return n / 2;
     }
-    let bin = |i: &Item| (((i.center()[axis] - low[axis]) * scale) as usize).min(BINS - 1);
+    let bin = |i: &Item| (((i.center[axis] - low[axis]) * scale) as usize).min(BINS - 1);
     const EMPTY: (Vec3A, Vec3A, usize) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY, 0);
     let merge = |a: (Vec3A, Vec3A, usize), b: (Vec3A, Vec3A, usize)| (a.0.min(b.0), a.1.max(b.1), a.2 + b.2);
     let cost = |(low, high, count): (Vec3A, Vec3A, usize)| half_area(low, high) * count as f32;

@@ -5,7 +5,7 @@
 //!
 //! Nothing here says on which side of a triangle a particle is, nor which triangles it should feel.
 
-use crate::bvh::{Bound, Bvh, DIAGONALS};
+use crate::bvh::{Bound, Bvh, DIAGONALS, NO_GROUP};
 use crate::distance::closest_point_triangle;
 use crate::math::{Aabb, Vec3};
 use glam::{Vec3A, Vec4};
@@ -140,7 +140,7 @@ impl NearTriangles {
         // Near the triangles, so that single precision resolves them.
         let origin = if bounds.min.is_finite() { bounds.center() } else { Vec3::ZERO };
         let NearTriangles { tree, faces, positions, chunks, starts, entries } = self;
-        tree.fit(faces.len(), |t| bound_of(&faces[t as usize].x, origin, 0.0));
+        tree.fit(faces.len(), |_| NO_GROUP, |t| bound_of(&faces[t as usize].x, origin, 0.0));
 
         chunks.resize_with(positions.len().div_ceil(CHUNK), Chunk::default);
         chunks.par_iter_mut().zip(positions.par_chunks(CHUNK)).enumerate().for_each(

@@ -8,7 +8,7 @@
 mod criterion;
 mod diagonals;
 
-use crate::bvh::{Bound, Bvh, DIAGONALS, NodePair};
+use crate::bvh::{Bound, Bvh, DIAGONALS, NO_GROUP, NodePair};
 use crate::math::{Aabb, Vec3};
 use criterion::{
     Criterion, drifts, edge_edge_pair, edges_surely_apart, vertex_surely_off, vertex_triangle_pair,
@@ -99,10 +99,12 @@ fn fit_tree<const N: usize>(
     tree: &mut Bvh,
     primitives: impl Fn(u32) -> [u32; N] + Sync,
     count: usize,
-    points: &[Bound],
+    (rigid, points): (&[u32], &[Bound]),
     slots: &mut Vec<Slot<N>>,
 ) {
-    tree.fit(count, |i| bound_of(points, &primitives(i)));
+    // All points of a primitive belong to the same body.
+    let body = |i| rigid.get(primitives(i)[0] as usize).copied().unwrap_or(NO_GROUP);
+    tree.fit(count, body, |i| bound_of(points, &primitives(i)));
     slots.clear();
     slots.extend(tree.order().iter().map(|&index| Slot { index, points: primitives(index) }));
 }
@@ -196,11 +198,12 @@ impl BroadPhase {
         let (vertex_slots, edge_slots, triangle_slots) =
             (&mut self.vertex_slots, &mut self.edge_slots, &mut self.triangle_slots);
         let Surface { vertices: v, edges: e, triangles: t } = surface;
+        let seen = (query.rigid, &points[..]);
         rayon::join(
-            || fit_tree(edges, |i| e[i as usize], e.len(), points, edge_slots),
+            || fit_tree(edges, |i| e[i as usize], e.len(), seen, edge_slots),
             || {
-                fit_tree(vertices, |i| [v[i as usize]], v.len(), points, vertex_slots);
-                fit_tree(triangles, |i| t[i as usize], t.len(), points, triangle_slots);
+                fit_tree(vertices, |i| [v[i as usize]], v.len(), seen, vertex_slots);
+                fit_tree(triangles, |i| t[i as usize], t.len(), seen, triangle_slots);
             },
         );
         (pad, (8.0 * slack) as f32)

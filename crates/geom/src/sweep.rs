@@ -7,25 +7,17 @@ use crate::math::{Aabb, Vec3};
 /// alone decide. Empty boxes, and those with a NaN, overlap nothing.
 pub fn overlapping(boxes: &[Aabb], mut found: impl FnMut(usize, usize)) {
     let axis = widest_axis(boxes);
-    let (low, high) = (|i: u32| boxes[i as usize].min[axis], |i: u32| boxes[i as usize].max[axis]);
-    let mut order: Vec<u32> = (0..boxes.len() as u32).filter(|&i| low(i) <= high(i)).collect();
-    order.sort_unstable_by(|&a, &b| low(a).total_cmp(&low(b)).then(a.cmp(&b)));
-    // Those whose interval has begun and is not known to have ended.
-    let mut open: Vec<u32> = Vec::new();
-    for &i in &order {
-        let mut k = 0;
-        while k < open.len() {
-            let j = open[k];
-            if high(j) < low(i) {
-                open.swap_remove(k);
-                continue;
+    // Side by side in the order in which they begin, so that one box runs past those that begin before it ends.
+    let mut order: Vec<(Aabb, u32)> = boxes.iter().copied().zip(0..).collect();
+    order.retain(|(b, _)| b.min[axis] <= b.max[axis]);
+    order.sort_unstable_by(|(a, i), (b, j)| a.min[axis].total_cmp(&b.min[axis]).then(i.cmp(j)));
+    for (k, (around, i)) in order.iter().enumerate() {
+        let end = around.max[axis];
+        for (other, j) in order[k + 1..].iter().take_while(|(b, _)| b.min[axis] <= end) {
+            if around.overlaps(other) {
+                found(*i.min(j) as usize, *i.max(j) as usize);
             }
-            if boxes[i as usize].overlaps(&boxes[j as usize]) {
-                found(i.min(j) as usize, i.max(j) as usize);
-            }
-            k += 1;
         }
-        open.push(i);
     }
 }
 

@@ -11,6 +11,7 @@ struct Scene {
     boxes: Vec<Aabb>,
     reach: Vec<f64>,
     active: Vec<bool>,
+    rigid: Vec<u32>,
     offset: f64,
 }
 
@@ -22,7 +23,7 @@ impl Scene {
             reach: &self.reach,
             offset: self.offset,
             active: &self.active,
-            rigid: &[],
+            rigid: &self.rigid,
         }
     }
 
@@ -148,11 +149,71 @@ fn soup(r: &mut Random) -> Scene {
         boxes: vec![Aabb::EMPTY; n],
         reach: zero,
         active: vec![true; n],
+        rigid: Vec::new(),
         offset: 0.0,
     };
     let scale = r.log_between(1e-3, 1e3);
     scene.scatter(r, scale);
     scene
+}
+
+/// Small soups side by side or through each other; most belong to rigid bodies, some of them to the same.
+fn bodies(r: &mut Random) -> Scene {
+    let mut scene = soup(r);
+    let count = 1 + r.below(16);
+    scene.surface = Surface::default();
+    scene.rigid.clear();
+    for _ in 0..count {
+        let (first, size) = (scene.rigid.len() as u32, 3 + r.below(6));
+        let body = if r.chance(0.3) { u32::MAX } else { r.below(count) as u32 };
+        scene.rigid.resize(first as usize + size, body);
+        let corner = |r: &mut Random| first + r.below(size) as u32;
+        let triangles: Vec<[u32; 3]> = (0..12).map(|_| [corner(r), corner(r), corner(r)]).collect();
+        scene.surface.edges.extend(unique_edges(&triangles));
+        scene.surface.triangles.extend(triangles);
+        scene.surface.vertices.extend(first..first + size as u32);
+    }
+    let n = scene.rigid.len();
+    scene.x.resize(n, Vec3::ZERO);
+    scene.boxes.resize(n, Aabb::EMPTY);
+    scene.reach.resize(n, 0.0);
+    scene.active.resize(n, true);
+    scene.scatter(r, 1.0);
+    if r.chance(0.5) {
+        // Each piece in a place of its own.
+        let places: Vec<Vec3> = (0..count).map(|_| r.in_cube(1.0)).collect();
+        for p in 0..n {
+            let place = scene.rigid.get(p).map_or(Vec3::ZERO, |b| places[(*b as usize).min(count - 1)]);
+            let moved = 0.2 * (scene.x[p] - place);
+            let shift = moved - scene.x[p] + place;
+            scene.x[p] += shift;
+            (scene.boxes[p].min, scene.boxes[p].max) =
+                (scene.boxes[p].min + shift, scene.boxes[p].max + shift);
+        }
+    }
+    scene
+}
+
+#[test]
+fn trees_find_what_brute_force_finds_between_bodies_and_nothing_within() {
+    let (mut pairs, mut within) = (0, 0);
+    for seed in 0..600 {
+        let mut r = Random::new(seed);
+        let mut scene = bodies(&mut r);
+        let mut broad_phase = BroadPhase::new(&scene.surface, scene.x.len());
+        for _ in 0..2 {
+            let (found, expected) = (scene.detect_with(&mut broad_phase), scene.oracle());
+            compare(&scene, &found.0, &expected.0, false, seed);
+            compare(&scene, &found.1, &expected.1, true, seed);
+            pairs += found.0.len() + found.1.len();
+            let rigid = std::mem::take(&mut scene.rigid);
+            let all = scene.oracle();
+            within += all.0.len() + all.1.len() - expected.0.len() - expected.1.len();
+            // The same tree with other bodies.
+            scene.rigid = rigid.iter().map(|b| if *b == 0 { u32::MAX } else { *b }).collect();
+        }
+    }
+    assert!(pairs > 20_000 && within > 20_000, "{pairs} pairs between, {within} within");
 }
 
 /// A wavy stack of sheets, large enough for many leaves and tasks.
@@ -181,7 +242,15 @@ fn stack(cells: usize, sheets: usize, seed: u64) -> Scene {
     let n = x.len();
     let surface = Surface { vertices: (0..n as u32).collect(), edges: unique_edges(&triangles), triangles };
     let boxes = x.iter().map(|&p| Aabb::point(p).inflated(0.1 * h)).collect();
-    Scene { surface, x, boxes, reach: vec![0.1 * h; n], active: vec![true; n], offset: 0.05 * h }
+    Scene {
+        surface,
+        x,
+        boxes,
+        reach: vec![0.1 * h; n],
+        active: vec![true; n],
+        rigid: Vec::new(),
+        offset: 0.05 * h,
+    }
 }
 
 #[test]
@@ -308,6 +377,7 @@ fn the_normal_is_on_the_right_side_at_gaps_of_one_rounding_error() {
             x,
             reach: vec![0.1; n],
             active: vec![true; n],
+            rigid: Vec::new(),
             offset: 0.0,
         };
         scene.detect()
@@ -339,6 +409,7 @@ fn ropes_and_loose_points_need_no_triangles() {
         x,
         reach: vec![0.05; 4],
         active: vec![true; 4],
+        rigid: Vec::new(),
         offset: 0.01,
     };
     let (vt, ee) = scene.detect();

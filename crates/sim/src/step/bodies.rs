@@ -138,7 +138,7 @@ impl BodyPhase {
         for (b, body) in system.bodies.list.iter().enumerate().filter(|(_, body)| asked(body.first)) {
             let (pose, guess) =
                 (self.poses[b], Pose { center: self.guesses[b], rotation: self.targets[b].rotation });
-            let curve = Curve { start: pose, shift: guess.center - pose.center, turn: -self.left[b] };
+            let curve = Curve::new(pose, guess.center - pose.center, -self.left[b]);
             let moves = curve.shift != Vec3::ZERO || curve.turn != Vec3::ZERO;
             self.curves[b] = (moves && curve.shift.is_finite() && curve.turn.is_finite()).then_some(curve);
             for (r, v) in body.shape.iter().zip(body.points()) {
@@ -259,7 +259,7 @@ impl BodyPhase {
         for ((curve, m), pose) in self.curves.iter_mut().zip(&self.moves).zip(poses) {
             let moves = m.shift != Vec3::ZERO || m.turn != Vec3::ZERO;
             let share = (LARGEST_TURN / m.turn.length()).min(1.0);
-            *curve = moves.then_some(Curve { start: *pose, shift: share * m.shift, turn: share * m.turn });
+            *curve = moves.then_some(Curve::new(*pose, share * m.shift, share * m.turn));
         }
     }
 

@@ -3,8 +3,9 @@
 //! A point r of a body that shifts by tΔ and turns by tθ about the axis a goes along
 //! x(t) = c + tΔ + R(tθ a) r, so that its coordinate along a direction n is
 //! s(t) = A + B t + C cos tθ + D sin tθ. Its second derivative is at most θ² M with M = √(C² + D²): between two times
-//! w apart s stays below the larger of its two values and M (θw)²/8; and where its slope is surely negative, below the
-//! first one. Intervals are halved until a bound is below the limit, or until an end of one is beyond it. What is returned is the end of a prefix all of which was bounded.
+//! w apart s stays below the larger of its two values and M (θw)²/8, and after a time t it stays below
+//! s(t) + s'(t) u + M (θu)²/2. Where this parabola meets the limit is the next time to look, which comes as near to the
+//! first crossing as Newton's method does, from below. What is returned is the end of a prefix all of which was bounded.
 //!
 //! A body that does not turn goes straight, which is the case θ = 0.
 
@@ -14,10 +15,16 @@ use crate::body::{Bodies, Pose, exp};
 use crate::safe::{Detection, Displacement};
 use littoral_geom::math::{Aabb, Vec3};
 
-/// Halvings of the way at most: a millionth of it is given away.
+/// Looks at one plane at most: a way that grazes its limit ends here, earlier than it could.
+const LOOKS: usize = 64;
+
+/// Share of the way that may be given away at its end.
+const GIVEN: f64 = 1e-6;
+
+/// Halvings of the way to a ball's surface at most: a millionth of it is given away.
 const HALVINGS: u32 = 20;
 
-/// Intervals looked at for one plane at most: a way that grazes its limit ends here, earlier than it could.
+/// Intervals looked at for one ball at most.
 const INTERVALS: u32 = 400;
 
 /// The way of a body from its accepted pose to the proposed one.
@@ -29,9 +36,18 @@ pub struct Curve {
     pub shift: Vec3,
     /// Rotation vector θ a [rad], of any length.
     pub turn: Vec3,
+    /// Its axis a, or zero, and angle θ [rad].
+    spin: (Vec3, f64),
 }
 
 impl Curve {
+    /// The way from `start` by a shift [m] and a rotation vector [rad].
+    pub fn new(start: Pose, shift: Vec3, turn: Vec3) -> Self {
+        let angle = turn.length();
+        let axis = if angle > 0.0 { turn / angle } else { Vec3::ZERO };
+        Curve { start, shift, turn, spin: (axis, angle) }
+    }
+
     /// The pose after the fraction `t` of the way.
     #[inline]
     pub fn at(&self, t: f64) -> Pose {
@@ -48,11 +64,10 @@ impl Curve {
     /// How far the curved way of a point of the shape may leave the straight one [m]: |r⊥| θ²/8, never more than
     /// the diameter of its circle.
     pub fn bulge(&self, r: Vec3) -> f64 {
-        let angle = self.turn.length();
+        let (axis, angle) = self.spin;
         if angle == 0.0 {
             return 0.0;
         }
-        let axis = self.turn / angle;
         let arm = axis.cross(self.start.rotation * r).length();
         arm * (angle * angle / 8.0).min(2.0)
     }
@@ -60,8 +75,7 @@ impl Curve {
     /// The way of one point that counts from `anchor` [m].
     #[inline]
     pub fn of_point(&self, r: Vec3, anchor: Vec3) -> PointWay {
-        let angle = self.turn.length();
-        let axis = if angle > 0.0 { self.turn / angle } else { Vec3::ZERO };
+        let (axis, angle) = self.spin;
         let arm = self.start.rotation * r;
         let along = axis * axis.dot(arm);
         let across = if angle > 0.0 { arm - along } else { Vec3::ZERO };
@@ -71,6 +85,7 @@ impl Curve {
             across,
             ahead: axis.cross(across),
             angle,
+            end: angle.sin_cos(),
         }
     }
 }
@@ -83,6 +98,8 @@ pub struct PointWay {
     across: Vec3,
     ahead: Vec3,
     angle: f64,
+    /// Sine and cosine of θ, which every plane of a point asks for.
+    end: (f64, f64),
 }
 
 impl PointWay {
@@ -90,8 +107,8 @@ impl PointWay {
     #[inline]
     pub fn along(&self, n: Vec3) -> Wave {
         let (c, d) = (n.dot(self.across), n.dot(self.ahead));
-        let swing = if self.angle == 0.0 { 0.0 } else { c.hypot(d) };
-        Wave { a: n.dot(self.fixed), b: n.dot(self.shift), c, d, angle: self.angle, swing }
+        let swing = if self.angle == 0.0 { 0.0 } else { (c * c + d * d).sqrt() };
+        Wave { a: n.dot(self.fixed), b: n.dot(self.shift), c, d, angle: self.angle, swing, end: self.end }
     }
 
     /// Velocity at the start [m], and the most that a later one differs from it.
@@ -127,31 +144,32 @@ pub struct Wave {
     angle: f64,
     /// Its amplitude √(c² + d²), if it turns.
     swing: f64,
+    /// Sine and cosine of θ.
+    end: (f64, f64),
 }
 
 impl Wave {
+    /// Sine and cosine of tθ.
+    #[inline]
+    fn sin_cos(&self, t: f64) -> (f64, f64) {
+        if t == 1.0 { self.end } else { (t * self.angle).sin_cos() }
+    }
+
     /// Its value.
     #[inline]
     pub fn at(&self, t: f64) -> f64 {
-        let (sin, cos) = (t * self.angle).sin_cos();
+        let (sin, cos) = self.sin_cos(t);
         self.a + self.b * t + self.c * cos + self.d * sin
     }
 
     /// Its value and its derivative.
     #[inline]
     fn sample(&self, t: f64) -> [f64; 2] {
-        let (sin, cos) = (t * self.angle).sin_cos();
+        let (sin, cos) = self.sin_cos(t);
         [
             self.a + self.b * t + self.c * cos + self.d * sin,
             self.b + self.angle * (self.d * cos - self.c * sin),
         ]
-    }
-
-    /// True if it surely falls for a width `w` from where its derivative is `slope` on: what withdraws needs no bound on its
-    /// rise.
-    #[inline]
-    fn falls(&self, slope: f64, w: f64) -> bool {
-        slope + self.swing * self.angle * self.angle * w <= 0.0
     }
 
     /// How far it may rise above the larger of its ends within an interval of width `w`.
@@ -162,23 +180,45 @@ impl Wave {
 
     /// Largest certified t ≤ `t_max` with s ≤ `limit` on all of [0, t]; s(0) counts as allowed.
     pub fn prefix(&self, limit: f64, t_max: f64) -> f64 {
-        let (from, to) = (self.at(0.0), self.at(t_max));
+        let (from, to) = (self.a + self.c, self.at(t_max));
         let limit = limit.max(from);
         if from.max(to) + self.rise(t_max) <= limit {
             return t_max;
         }
-        if self.swing == 0.0 {
-            // Straight, and its end is beyond: to > limit ≥ from.
-            return (t_max * (limit - from) / (to - from)).clamp(0.0, t_max);
+        let bend = self.swing * self.angle * self.angle;
+        if bend == 0.0 {
+            // Straight.
+            return if to <= limit {
+                t_max
+            } else {
+                (t_max * (limit - from) / (to - from)).clamp(0.0, t_max)
+            };
         }
-        certified(
-            t_max,
-            |t| self.sample(t),
-            |[low, slope], [high, _], w| {
-                low.max(high) + self.rise(w) <= limit || (low <= limit && self.falls(slope, w))
-            },
-            |[s, _]| s <= limit,
-        )
+        let (mut t, mut s, mut slope) = (0.0, from, self.b + self.angle * self.d);
+        for _ in 0..LOOKS {
+            let left = t_max - t;
+            if s.max(to) + self.rise(left) <= limit {
+                return t_max;
+            }
+            // The larger root of slope u + bend u²/2 = room, of its two forms the one without cancellation.
+            let room = (limit - s).max(0.0);
+            let root = (slope * slope + 2.0 * bend * room).sqrt();
+            let reach = if slope > 0.0 { 2.0 * room / (slope + root) } else { (root - slope) / bend };
+            if reach >= left {
+                return t_max;
+            }
+            // A little less, so that rounding does not put it beyond.
+            let step = (1.0 - GIVEN) * reach;
+            if step < GIVEN * t_max {
+                break;
+            }
+            let [value, rate] = self.sample(t + step);
+            if value > limit {
+                break;
+            }
+            (t, s, slope) = (t + step, value, rate);
+        }
+        t
     }
 }
 
@@ -191,10 +231,14 @@ fn certified<S: Copy>(
     allowed: impl Fn(S) -> bool,
 ) -> f64 {
     // Intervals yet to prove, the earliest on top; each knows how often it was halved.
-    let mut open = vec![((0.0, sample(0.0)), (t_max, sample(t_max)), 0)];
+    let first = ((0.0, sample(0.0)), (t_max, sample(t_max)), 0);
+    let mut open = [first; HALVINGS as usize + 2];
+    let mut count = 1;
     let mut reached = 0.0;
     let mut looks = 0;
-    while let Some((low, high, halvings)) = open.pop() {
+    while count > 0 {
+        count -= 1;
+        let (low, high, halvings) = open[count];
         looks += 1;
         if looks > INTERVALS {
             break;
@@ -209,12 +253,14 @@ fn certified<S: Copy>(
         let middle = 0.5 * (low.0 + high.0);
         let middle = (middle, sample(middle));
         if allowed(middle.1) {
-            open.push((middle, high, halvings + 1));
+            open[count] = (middle, high, halvings + 1);
+            count += 1;
         } else {
             // The way ends before the middle: what lies behind it needs no proof.
-            open.clear();
+            count = 0;
         }
-        open.push((low, middle, halvings + 1));
+        open[count] = (low, middle, halvings + 1);
+        count += 1;
     }
     reached
 }
@@ -261,11 +307,10 @@ impl<'a> Turns<'a> {
     #[inline]
     pub(super) fn rise(&self, v: usize, n: Vec3) -> f64 {
         let Some((_, curve, r)) = self.of(v) else { return 0.0 };
-        let angle = curve.turn.length();
+        let (axis, angle) = curve.spin;
         if angle == 0.0 {
             return 0.0;
         }
-        let axis = curve.turn / angle;
         // |n⊥| |r⊥| is the amplitude √(C² + D²).
         let amplitude = axis.cross(n).length() * axis.cross(curve.start.rotation * r).length();
         amplitude * (0.125 * angle * angle).min(2.0)

@@ -378,7 +378,7 @@ impl Truncator {
                 && kept[b] < 1.0
             {
                 self.body_t[b] *= kept[b];
-                (way.shift, way.turn) = (self.body_t[b] * whole.shift, self.body_t[b] * whole.turn);
+                *way = Curve::new(way.start, self.body_t[b] * whole.shift, self.body_t[b] * whole.turn);
                 poses[b] = Some(whole.at(self.body_t[b]));
             }
         }

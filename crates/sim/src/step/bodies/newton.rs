@@ -106,7 +106,7 @@ impl BodyPhase {
             if u != NONE {
                 let (shift, turn) = (share * p[u as usize], share * p[u as usize + 1]);
                 let moves = shift != Vec3::ZERO || turn != Vec3::ZERO;
-                *curve = moves.then_some(Curve { start: *pose, shift, turn });
+                *curve = moves.then_some(Curve::new(*pose, shift, turn));
             }
         }
     }

@@ -84,12 +84,16 @@ impl VbdDat {
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
-            let mut asks = vec![false; going.len()];
+            let mut waiting = vec![0; going.len()];
             for (k, &v) in moved.iter().enumerate() {
                 if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
-                    asks[self.island_of(system, v)] = true;
+                    let waiting: &mut u32 = &mut waiting[self.island_of(system, v)];
+                    // What is prescribed waits for nothing.
+                    let counts = if self.work.held[v as usize] { u32::MAX } else { 1 };
+                    *waiting = waiting.saturating_add(counts);
                 }
             }
+            let asks = self.impatient(system, &waiting);
             self.bodies.accept(&self.truncator, true);
             self.place_all();
             self.advance(system, state, &going);

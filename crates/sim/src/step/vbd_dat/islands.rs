@@ -112,12 +112,8 @@ impl VbdDat {
         if sweep > 0 {
             self.mark_lagging(system, state, &mut asks);
         }
-        let mut points = vec![0_u32; asks.len()];
-        for (c, &island) in self.detection.island.iter().enumerate() {
-            points[island as usize] += self.islands.points[c];
-        }
-        // Particles are one component.
-        let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
+        let points = self.points_of_islands();
+        let wet = self.wet_island(system);
         let regular = sweep > 0 && sweep.is_multiple_of(self.settings.detect_every);
         // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
         let listed = if regular { self.listed(system) } else { Vec::new() };
@@ -131,6 +127,32 @@ impl VbdDat {
             asks[i] |= (regular && points[i] > 0 && listed[i]) || (waits && sweeps[i] >= PATIENCE);
         }
         self.going(&asks)
+    }
+
+    /// Points of each island that descend, by its first component.
+    fn points_of_islands(&self) -> Vec<u32> {
+        let mut points = vec![0; self.islands.points.len()];
+        for (&island, count) in self.detection.island.iter().zip(&self.islands.points) {
+            points[island as usize] += count;
+        }
+        points
+    }
+
+    /// The island of the particles that phase 2 has anything to do for: they are one component.
+    fn wet_island(&self, system: &System) -> Option<usize> {
+        self.work.wet.first().map(|&v| self.island_of(system, v))
+    }
+
+    /// The islands whose initial guess goes on after a detection, when so many of their points were kept from it. A few
+    /// may wait for the first sweeps, if these detect; particles have no other way to their targets.
+    pub(super) fn impatient(&self, system: &System, waiting: &[u32]) -> Vec<bool> {
+        let wet = self.wet_island(system);
+        let patient = self.settings.iterations > self.settings.detect_every;
+        let patience = |(i, points): (usize, u32)| {
+            if patient && wet != Some(i) { (BOUNDED * f64::from(points)) as u32 } else { 0 }
+        };
+        let points = self.points_of_islands().into_iter().enumerate();
+        points.map(patience).zip(waiting).map(|(patience, waiting)| *waiting > patience).collect()
     }
 
     /// Whether any pair of surfaces is listed in each island.
