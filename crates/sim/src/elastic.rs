@@ -1,13 +1,13 @@
 //! All elastic and dissipative elements of a model, each kind with the list of elements at every point.
 
 use crate::potential::fan::Fans;
+pub(crate) use crate::potential::fan::{Inertia, WINDOW};
 use crate::potential::{
     Collapse, Drag, FixedCorotatedTet, Hinge, NeoHookeanMembrane, Potential, Spring, StVenantMembrane,
     StableNeoHookeanTet, StrainLimit, Term, Tether,
 };
 use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;
-use rayon::prelude::*;
 
 /// The elements of one kind and, for each point, where it takes part.
 #[derive(Clone, Debug)]
@@ -48,10 +48,7 @@ impl<P: Potential<N>, const N: usize> Incident<P, N> {
     }
 
     fn add_values(&self, x: &[Vec3], component: &[u32], sums: &mut [f64]) {
-        let term = &self.term;
-        let value = |e: usize| term.elements[e].value(&term.gather(x, e));
-        let values: Vec<f64> = (0..term.len()).into_par_iter().with_min_len(512).map(value).collect();
-        for (points, value) in term.points.iter().zip(values) {
+        for (points, value) in self.term.points.iter().zip(self.term.values(x)) {
             sums[component[points[0] as usize] as usize] += value;
         }
     }
@@ -84,6 +81,8 @@ pub struct Elastic {
     schedules: Vec<Schedule>,
     /// Membranes and bending around the vertices of ordinary cloth.
     fans: Fans,
+    /// Points with elements that are in no fan (n).
+    more: Vec<bool>,
 }
 
 /// Collects elements before the point count is known.
@@ -205,7 +204,7 @@ struct Refs<'a> {
 impl Elastic {
     /// Indexes the collected elements over `n` points.
     pub fn new(terms: ElasticTerms, n: usize) -> Self {
-        let fans = Fans::new(&terms.membranes, &terms.hinges, n, 0..n as u32);
+        let fans = Fans::new(&terms.membranes, &terms.hinges, n, &[]);
         Elastic {
             membranes: Incident::new(terms.membranes, n).without(|v| fans.covers(v)),
             venant: Incident::new(terms.venant, n),
@@ -219,13 +218,24 @@ impl Elastic {
             drags: Incident::new(terms.drags, n),
             schedules: terms.schedules,
             fans,
+            more: vec![true; n],
         }
     }
 
-    /// Lays out what descent reads in the order in which it takes the points. Changes no result.
-    pub fn arrange(&mut self, order: impl Iterator<Item = u32>) {
+    /// Lays out what descent reads in the order in which it takes the points, colour by colour. Changes no result.
+    pub fn arrange(&mut self, colors: &[Vec<u32>]) {
         let n = self.membranes.incidence.rows();
-        self.fans = Fans::new(&self.membranes.term, &self.hinges.term, n, order);
+        self.fans = Fans::new(&self.membranes.term, &self.hinges.term, n, colors);
+        self.index(n);
+    }
+
+    /// Finds the points with elements that are in no fan.
+    fn index(&mut self, n: usize) {
+        let mut more = vec![false; n];
+        for (v, more) in more.iter_mut().enumerate() {
+            each!(self.refs(), term => *more |= !term.incidence.row(v).is_empty());
+        }
+        self.more = more;
     }
 
     fn refs(&self) -> Refs<'_> {
@@ -246,11 +256,43 @@ impl Elastic {
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at point `v`.
-    #[inline]
     pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let (mut gradient, mut hessian) = self.fans.block(v, x);
-        each!(self.refs(), term => term.add_block(v, x, &mut gradient, &mut hessian));
+        self.beside_fan(v, x, self.fans.block(v, x))
+    }
+
+    /// The `start` and what all elements that are in no fan add to it.
+    #[inline]
+    pub(crate) fn beside_fan(&self, v: u32, x: &[Vec3], start: (Vec3, Mat3)) -> (Vec3, Mat3) {
+        let (mut gradient, mut hessian) = start;
+        if self.more[v as usize] {
+            each!(self.refs(), term => term.add_block(v, x, &mut gradient, &mut hessian));
+        }
         (gradient, hessian)
+    }
+
+    /// Whether `v` has a fan.
+    #[inline]
+    pub(crate) fn has_fan(&self, v: u32) -> bool {
+        self.fans.covers(v)
+    }
+
+    /// Whether no other elements act on `v` than those in its fan, which it has.
+    #[inline]
+    pub(crate) fn is_fan(&self, v: u32) -> bool {
+        !self.more[v as usize] && self.fans.covers(v)
+    }
+
+    /// The fans of a window of a colour with inertia, as [`Fans::blocks`] gives them. A window is [`WINDOW`] points of the
+    /// colours that this was arranged by.
+    #[inline]
+    pub(crate) fn fan_blocks(
+        &self,
+        (color, window): (usize, usize),
+        x: &[Vec3],
+        inertia: Inertia<'_, impl Fn(u32) -> bool>,
+        out: &mut [(Vec3, Mat3)],
+    ) {
+        self.fans.blocks((color, window), x, inertia, out);
     }
 
     /// Sum of all energies [J], in the order of the elements. Rate terms are included when they were lagged.
@@ -275,7 +317,7 @@ impl Elastic {
         self.springs.term.lag(x_n, h);
         self.tethers.term.lag(x_n, h);
         self.drags.term.lag(x_n, h);
-        self.fans.lag(&self.membranes.term.elements, &self.hinges.term.elements);
+        self.fans.lag(x_n, &self.membranes.term.elements, &self.hinges.term.elements);
     }
 
     /// Calls `visit` for every spring and tether at `x` [m] that joins different components.

@@ -8,6 +8,7 @@
 //! ∂θ/∂x_k = p_k n₁/|n₁|² + r_k n₂/|n₂|² with the lengths p = ((x₁−x₂)·ê, −(x₀−x₂)·ê, −|e|, 0) and r alike.
 //! Damping: the same energy of the angle gained in the step, times β/h.
 
+use super::energies::{hinge_values, remember_angles};
 use super::sym::Sym;
 use super::{ElementError, Potential, blocks, rest_area, scalar};
 use littoral_geom::math::{Mat3, Vec3, outer, skew};
@@ -98,6 +99,11 @@ impl Hinge {
         let inverse1 = 1.0 / n1.length_squared().max(self.floor);
         let inverse2 = 1.0 / n2.length_squared().max(self.floor);
         Fold { e, length, n1, n2, inverse1, inverse2, angle }
+    }
+
+    /// Remembers the angle at the start of a step.
+    pub(super) fn remember_angle(&mut self, x_n: &[Vec3; 4]) {
+        self.lagged = self.fold(x_n).angle;
     }
 
     #[inline(always)]
@@ -238,8 +244,17 @@ impl Potential<4> for Hinge {
     }
 
     fn lag(&mut self, x_n: &[Vec3; 4], h: f64) {
-        self.lagged = self.fold(x_n).angle;
+        self.remember_angle(x_n);
         self.ratio = self.damping / h;
+    }
+
+    fn values(elements: &[Self], points: &[[u32; 4]], x: &[Vec3], out: &mut [f64]) {
+        hinge_values(elements, points, x, out);
+    }
+
+    fn lag_all(elements: &mut [Self], points: &[[u32; 4]], x_n: &[Vec3], h: f64) {
+        remember_angles(elements, points, x_n);
+        elements.iter_mut().for_each(|hinge| hinge.ratio = hinge.damping / h);
     }
 }
 

@@ -1,380 +1,291 @@
-//! The block of a cloth vertex, from all triangles and hinges around it at once: what `NeoHookeanMembrane::block` and
+//! The blocks of cloth vertices, each from all triangles and hinges around it at once: what `NeoHookeanMembrane::block` and
 //! `Hinge::block` give, summed, up to rounding. `membrane.rs` and `bending.rs` hold the formulas and are the oracle.
 //!
-//! The triangles around a vertex v form a fan; a wedge is one of them, with the points j and k, seen from v. Its edges
-//! a = xⱼ − x, b = xₖ − x, its normal N = a × b and 1/|N|² serve
+//! Vertices with equally many triangles are taken four at a time, one in each lane: no lane ever looks at another, so that
+//! which vertices go together changes no bit. Here is what lies in memory, and in which order; `fan_block.rs` computes.
 //!
-//! * its membrane,
-//! * the hinge on the edge jk (its tip is v; the point beyond is `outer`): there ∇θ = −|e| N/|N|²,
-//! * the hinges on the edges vj and vk (spokes), shared with the wedges before and after.
-//!
-//! Wedges are taken two at a time. A vertex whose triangles and hinges do not form one oriented fan, and one without
-//! hinges, is left to the elements.
+//! A vertex whose triangles and hinges do not form one oriented fan, and one without hinges, is left to the elements.
 
 use super::Term;
-use super::bending::{self, Hinge, unwrapped};
-use super::fan_star::{NONE, Star, Wedge};
-use super::lanes::{Pair, Pair3};
-use super::membrane::{NeoHookeanMembrane, VANISHED, area_law};
-use super::scalar;
-use super::sym::Sym;
+use super::bending::Hinge;
+use super::fan_block::Blocks;
+pub(crate) use super::fan_block::Inertia;
+use super::fan_star::{Star, Wedge};
+use super::lanes::{Four, Portable, Quad3, run};
+use super::membrane::NeoHookeanMembrane;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
-use std::f64::consts::PI;
+use std::ops::Range;
 
-/// Two consecutive wedges of a fan. Everything is here twice or more often, so that a sweep reads memory in order.
+/// Vertices that are looked for companions at a time, and the task of one thread. Larger: fewer lanes are left empty where
+/// numbers of triangles vary. Smaller: more threads have something to do.
+pub(crate) const WINDOW: usize = 64;
+
+/// Wedges that a parallel task remembers at least.
+const TASK: usize = 128;
+
+/// No such vertex, group or place.
+const NONE: u32 = u32::MAX;
+
+/// The wedges in one place of four fans. Everything is here twice or more often, so that a sweep reads memory in order.
 #[derive(Clone, Copy, Debug)]
-struct Wedges {
-    j: [u32; 2],
-    k: [u32; 2],
+pub(super) struct Wedges {
+    pub(super) k: [u32; 4],
     /// Beyond the edge jk; any point without a hinge there.
-    outer: [u32; 2],
-    /// A₀tλ and A₀tμ [J]; zero for the repeated last wedge that fills up an odd number.
-    lambda: Pair,
-    mu: Pair,
+    pub(super) outer: [u32; 4],
+    /// A₀tλ and A₀tμ [J].
+    pub(super) lambda: Four,
+    pub(super) mu: Four,
     /// β/h of the membrane [–].
-    ratio: Pair,
+    pub(super) ratio: Four,
     /// 1/(2A₀)² [1/m⁴].
-    metric: Pair,
+    pub(super) metric: Four,
     /// Cotangent weights of the edges opposite v, j and k [1/m²].
-    weight: [Pair; 3],
-    /// Squared lengths of these edges at the start of the step [m²].
-    lagged_sq: [Pair; 3],
+    pub(super) weight: [Four; 3],
+    /// Squared lengths of the edges jk and vk at the start of the step [m²].
+    pub(super) lagged_sq: [Four; 2],
     /// The hinges on the edges jk.
-    tip: Hinges,
+    pub(super) tip: Hinges,
     /// The hinges on the edges vj.
-    spoke: Hinges,
+    pub(super) spoke: Hinges,
 }
 
-/// Two hinges; without stiffness where there is none.
-#[derive(Clone, Copy, Debug)]
-struct Hinges {
+/// Four hinges; without stiffness where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hinges {
     /// K = k (1 + β/h) [J].
-    stiffness: Pair,
+    pub(super) stiffness: Four,
     /// k (θ̄ + β/h θⁿ) [J].
-    offset: Pair,
+    pub(super) offset: Four,
     /// θⁿ [rad].
-    lagged: Pair,
+    pub(super) lagged: Four,
 }
 
-/// Where two wedges come from.
+/// Four vertices with equally many wedges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// The vertices; the last one fills up what is empty.
+    pub(super) v: [u32; 4],
+    /// Their places in their window; `NONE` where a lane is empty.
+    pub(super) place: [u32; 4],
+    /// The points j of their first wedges.
+    pub(super) j: [u32; 4],
+    /// Squared length of the edges to these at the start of the step [m²].
+    pub(super) lagged_sq: Four,
+    /// Some membrane among them is damped in this step.
+    pub(super) damped: bool,
+    /// Their wedges.
+    start: u32,
+    end: u32,
+}
+
+/// Where four wedges come from.
 #[derive(Clone, Copy, Debug)]
 struct Source {
-    wedges: [Wedge; 2],
-    /// The second wedge counts: it is not a repetition.
-    second: bool,
+    v: [u32; 4],
+    j: [u32; 4],
+    sheet: [u32; 4],
+    tip: [u32; 4],
+    spoke: [u32; 4],
 }
 
 /// The fans of all vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct Fans {
-    /// Where the wedges of each vertex start and end.
-    ranges: Vec<[u32; 2]>,
+    /// Group·4 + lane of each vertex (n), or `NONE`.
+    lane_of: Vec<u32>,
+    groups: Vec<Group>,
     wedges: Vec<Wedges>,
     sources: Vec<Source>,
-}
-
-/// Gradient and Hessian, still in two lanes.
-struct Sums {
-    gradient: Pair3,
-    /// xx, yy, zz, xy, yz, zx.
-    hessian: [Pair; 6],
-    /// Multiple of the identity.
-    along: Pair,
-}
-
-impl Sums {
-    fn zero() -> Self {
-        let zero = Pair::splat(0.0);
-        Sums { gradient: Pair3 { x: zero, y: zero, z: zero }, hessian: [zero; 6], along: zero }
-    }
-
-    fn total(self) -> (Vec3, Mat3) {
-        let g = self.gradient;
-        let along = self.along.sum();
-        let [xx, yy, zz, xy, yz, zx] = self.hessian.map(Pair::sum);
-        let hessian = Sym { xx: xx + along, yy: yy + along, zz: zz + along, xy, yz, zx };
-        (Vec3::new(g.x.sum(), g.y.sum(), g.z.sum()), hessian.full())
-    }
-
-    #[inline(always)]
-    fn add(&mut self, gradient: Pair3, block: Block) {
-        self.gradient = self.gradient + gradient;
-        for (sum, term) in self.hessian.iter_mut().zip(block.0) {
-            *sum = *sum + term;
-        }
-    }
-}
-
-/// A symmetric matrix: xx, yy, zz, xy, yz, zx.
-struct Block([Pair; 6]);
-
-impl Block {
-    /// `s v vᵀ`.
-    #[inline(always)]
-    fn outer(s: Pair, v: Pair3) -> Self {
-        let w = s * v;
-        Block([w.x * v.x, w.y * v.y, w.z * v.z, w.x * v.y, w.y * v.z, w.z * v.x])
-    }
-
-    /// `self + s v vᵀ`.
-    #[inline(always)]
-    fn plus(self, s: Pair, v: Pair3) -> Self {
-        let [a, b, c, d, e, f] = self.0;
-        let o = Block::outer(s, v).0;
-        Block([a + o[0], b + o[1], c + o[2], d + o[3], e + o[4], f + o[5]])
-    }
-}
-
-/// What spokes need of two wedges.
-#[derive(Clone, Copy)]
-struct Face {
-    a: Pair3,
-    normal: Pair3,
-    /// 1/|N|², bounded.
-    inverse: Pair,
-    /// |a|².
-    aa: Pair,
-    /// a·b.
-    ab: Pair,
+    /// The groups of each window, colour by colour.
+    windows: Vec<Range<u32>>,
+    /// First window of each colour.
+    colors: Vec<u32>,
 }
 
 impl Hinges {
-    fn new(hinges: &[Hinge], of: [u32; 2]) -> Self {
-        // Stiffness, offset, angle at the start.
-        let [low, high] = of.map(|h| match hinges.get(h as usize) {
-            Some(h) => (h.stiffness * (1.0 + h.ratio), h.stiffness * (h.rest + h.ratio * h.lagged), h.lagged),
-            None => (0.0, 0.0, 0.0),
-        });
-        Hinges {
-            stiffness: Pair::new(low.0, high.0),
-            offset: Pair::new(low.1, high.1),
-            lagged: Pair::new(low.2, high.2),
+    fn new(hinges: &[Hinge], of: [u32; 4]) -> Self {
+        let mut all = Hinges::default();
+        for (lane, h) in of.into_iter().enumerate() {
+            if let Some(h) = hinges.get(h as usize) {
+                all.stiffness.0[lane] = h.stiffness * (1.0 + h.ratio);
+                all.offset.0[lane] = h.stiffness * (h.rest + h.ratio * h.lagged);
+                all.lagged.0[lane] = h.lagged;
+            }
         }
-    }
-
-    /// ∂E/∂θ = Kθ − k(θ̄ + β/h θⁿ) at θ = atan2(y, x) [J].
-    #[inline(always)]
-    fn moment(&self, y: Pair, x: Pair) -> Pair {
-        let mut angle = atan2(y, x);
-        if !(angle - self.lagged).abs().is_less(Pair::splat(PI)) {
-            let (low, high) = (self.lagged.low(), self.lagged.high());
-            angle = Pair::new(unwrapped(angle.low(), low), unwrapped(angle.high(), high));
-        }
-        self.stiffness * angle - self.offset
+        all
     }
 }
 
-/// Seven coefficients by Estrin's scheme.
-#[inline(always)]
-fn poly7(s: Pair, c: [f64; 7]) -> Pair {
-    // Not `map`, which is sometimes not inlined: a tenth of a sweep.
-    let c = |k: usize| Pair::splat(c[k]);
-    let s2 = s * s;
-    let low = (c(0) + c(1) * s) + s2 * (c(2) + c(3) * s);
-    let high = (c(4) + c(5) * s) + s2 * c(6);
-    low + (s2 * s2) * high
-}
-
-#[inline(always)]
-fn atan2(y: Pair, x: Pair) -> Pair {
-    if !y.abs().is_less(scalar::BORDERS[0] * x) {
-        return Pair::new(scalar::atan2(y.low(), x.low()), scalar::atan2(y.high(), x.high()));
-    }
-    let t = y / x;
-    let s = t * t;
-    t + t * s * poly7(s, scalar::ARCTAN)
-}
-
-/// J p′ and J² p″ [J] of the area energy p(J).
-#[inline(always)]
-fn area_laws(lambda: Pair, mu: Pair, j_sq: Pair) -> (Pair, Pair) {
-    let one = Pair::splat(1.0);
-    // ln J = artanh t
-    let t = (j_sq - one) / (j_sq + one);
-    if !t.abs().is_less(Pair::splat(scalar::ARTANH_REACH)) {
-        let low = area_law(lambda.low(), mu.low(), j_sq.low());
-        let high = area_law(lambda.high(), mu.high(), j_sq.high());
-        return (Pair::new(low.first, high.first), Pair::new(low.second, high.second));
-    }
-    let s = t * t;
-    let bent = lambda * (t + t * s * poly7(s, scalar::ARTANH));
-    (bent - mu, lambda + mu - bent)
-}
-
-/// Two by two; an odd last one is repeated without stiffness.
-fn pairs(wedges: &[Wedge]) -> impl Iterator<Item = Source> + '_ {
-    wedges.chunks(2).map(|two| {
-        let low = two[0];
-        let repeated = Wedge { tip: NONE, spoke: NONE, ..low };
-        let high = two.get(1).copied();
-        Source { wedges: [low, high.unwrap_or(repeated)], second: high.is_some() }
-    })
-}
-
-impl Source {
-    /// The wedges with what their elements hold.
-    fn load(&self, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) -> Wedges {
-        let [low, high] = self.wedges;
-        let active = Pair::new(1.0, if self.second { 1.0 } else { 0.0 });
-        let sheet = [low, high].map(|w| sheets[w.sheet as usize].sheet);
-        let at = |c: usize| [low, high].map(|w| usize::from(w.corners[c]));
+impl Wedges {
+    /// Four wedges with what in their elements does not change.
+    fn new(of: [Wedge; 4], sheets: &[NeoHookeanMembrane]) -> Self {
+        let sheet = of.map(|w| &sheets[w.sheet as usize].sheet);
+        let weight =
+            |c: usize| Four([0, 1, 2, 3].map(|lane| sheet[lane].weight[usize::from(of[lane].corners[c])]));
         Wedges {
-            j: [low.j, high.j],
-            k: [low.k, high.k],
-            outer: [low.outer, high.outer],
-            lambda: active * Pair::new(sheet[0].lambda, sheet[1].lambda),
-            mu: active * Pair::new(sheet[0].mu, sheet[1].mu),
-            ratio: Pair::new(sheet[0].ratio, sheet[1].ratio),
-            metric: Pair::new(sheet[0].metric, sheet[1].metric),
-            weight: [0, 1, 2].map(|c| Pair::new(sheet[0].weight[at(c)[0]], sheet[1].weight[at(c)[1]])),
-            lagged_sq: [0, 1, 2]
-                .map(|c| Pair::new(sheet[0].lagged_sq[at(c)[0]], sheet[1].lagged_sq[at(c)[1]])),
-            tip: Hinges::new(hinges, [low.tip, high.tip]),
-            spoke: Hinges::new(hinges, [low.spoke, high.spoke]),
+            k: of.map(|w| w.k),
+            outer: of.map(|w| w.outer),
+            lambda: Four(sheet.map(|s| s.lambda)),
+            mu: Four(sheet.map(|s| s.mu)),
+            ratio: Four::default(),
+            metric: Four(sheet.map(|s| s.metric)),
+            weight: [0, 1, 2].map(weight),
+            lagged_sq: [Four::default(); 2],
+            tip: Hinges::default(),
+            spoke: Hinges::default(),
         }
     }
+}
 
-    /// Takes over what changes at the start of a step.
-    fn lag(&self, w: &mut Wedges, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) {
-        let [low, high] = self.wedges;
-        let [a, b] = [low, high].map(|w| &sheets[w.sheet as usize].sheet);
-        let at = |c: usize| (usize::from(low.corners[c]), usize::from(high.corners[c]));
-        w.ratio = Pair::new(a.ratio, b.ratio);
-        w.lagged_sq = [0, 1, 2].map(|c| Pair::new(a.lagged_sq[at(c).0], b.lagged_sq[at(c).1]));
-        w.tip = Hinges::new(hinges, [low.tip, high.tip]);
-        w.spoke = Hinges::new(hinges, [low.spoke, high.spoke]);
-    }
+/// Squared lengths [m²] of the edges between four pairs of points.
+#[inline]
+fn edges_sq(x: &[Vec3], from: [u32; 4], to: [u32; 4]) -> Four {
+    let e = Quad3::gather(Portable, x, to) - Quad3::gather(Portable, x, from);
+    Four(e.dot(e).store())
 }
 
 impl Fans {
-    /// Puts the fans of `n` vertices together. They lie in memory in the given order of the vertices, best that in
-    /// which they will be asked for; what is missing from it follows.
+    /// Puts the fans of `n` vertices together. They lie in memory in the order of the `colors`, which is best that in
+    /// which they will be asked for; what is missing from them follows.
     pub(crate) fn new(
         membranes: &Term<NeoHookeanMembrane, 3>,
         hinges: &Term<Hinge, 4>,
         n: usize,
-        order: impl Iterator<Item = u32>,
+        colors: &[Vec<u32>],
     ) -> Self {
         let (triangles, folds) = (membranes.incidence(n), hinges.incidence(n));
-        let mut fans = Fans { ranges: vec![[0; 2]; n], wedges: Vec::new(), sources: Vec::new() };
-        for v in order.chain(0..n as u32) {
-            let i = v as usize;
-            if fans.covers(v) {
-                continue;
+        let mut missing = vec![true; n];
+        colors.iter().flatten().for_each(|&v| missing[v as usize] = false);
+        let missing: Vec<u32> = (0..n as u32).filter(|v| missing[*v as usize]).collect();
+        let mut fans = Fans {
+            lane_of: vec![NONE; n],
+            groups: Vec::new(),
+            wedges: Vec::new(),
+            sources: Vec::new(),
+            windows: Vec::new(),
+            colors: Vec::new(),
+        };
+        let fan_of = |v: u32| {
+            let (triangles, folds) = (triangles.row(v as usize), folds.row(v as usize));
+            let star = Star { membranes, hinges, triangles, folds };
+            star.fan(false).or_else(|| star.fan(true)).unwrap_or_default()
+        };
+        for color in colors.iter().chain([&missing]) {
+            fans.colors.push(fans.windows.len() as u32);
+            for window in color.chunks(WINDOW) {
+                let start = fans.groups.len() as u32;
+                fans.push_window(window, fan_of, &membranes.elements);
+                fans.windows.push(start..fans.groups.len() as u32);
             }
-            let star = Star { membranes, hinges, triangles: triangles.row(i), folds: folds.row(i) };
-            let fan = star.fan(false).or_else(|| star.fan(true));
-            let start = fans.sources.len() as u32;
-            fans.sources.extend(pairs(&fan.unwrap_or_default()));
-            fans.ranges[i] = [start, fans.sources.len() as u32];
         }
-        let load = |s: &Source| s.load(&membranes.elements, &hinges.elements);
-        fans.wedges = fans.sources.iter().map(load).collect();
         fans
     }
 
-    /// Takes over what the elements remember of the start of the step.
-    pub(crate) fn lag(&mut self, sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) {
-        let pairs = self.wedges.par_iter_mut().zip(&self.sources).with_min_len(512);
-        pairs.for_each(|(w, source)| source.lag(w, sheets, hinges));
+    fn push_window(
+        &mut self,
+        window: &[u32],
+        fan_of: impl Fn(u32) -> Vec<Wedge>,
+        sheets: &[NeoHookeanMembrane],
+    ) {
+        let mut found: Vec<(u32, u32, Vec<Wedge>)> =
+            window.iter().zip(0..).map(|(&v, place)| (v, place, fan_of(v))).collect();
+        found.retain(|(.., fan)| !fan.is_empty());
+        found.sort_by_key(|(.., fan)| fan.len());
+        for alike in found.chunk_by(|a, b| a.2.len() == b.2.len()) {
+            for four in alike.chunks(4) {
+                let lane = [0, 1, 2, 3].map(|lane| &four[lane.min(four.len() - 1)]);
+                for (k, (v, ..)) in four.iter().enumerate() {
+                    self.lane_of[*v as usize] = (4 * self.groups.len() + k) as u32;
+                }
+                let start = self.wedges.len() as u32;
+                for i in 0..four[0].2.len() {
+                    let of = lane.map(|(.., fan)| fan[i]);
+                    self.wedges.push(Wedges::new(of, sheets));
+                    self.sources.push(Source {
+                        v: lane.map(|(v, ..)| *v),
+                        j: of.map(|w| w.j),
+                        sheet: of.map(|w| w.sheet),
+                        tip: of.map(|w| w.tip),
+                        spoke: of.map(|w| w.spoke),
+                    });
+                }
+                self.groups.push(Group {
+                    v: lane.map(|(v, ..)| *v),
+                    place: [0, 1, 2, 3].map(|k| four.get(k).map_or(NONE, |(_, place, _)| *place)),
+                    j: lane.map(|(.., fan)| fan[0].j),
+                    lagged_sq: Four::default(),
+                    damped: false,
+                    start,
+                    end: self.wedges.len() as u32,
+                });
+            }
+        }
+    }
+
+    /// Takes over what the elements remember of the start `x_n` of the step [m].
+    pub(crate) fn lag(&mut self, x_n: &[Vec3], sheets: &[NeoHookeanMembrane], hinges: &[Hinge]) {
+        let pairs = self.wedges.par_iter_mut().zip(&self.sources).with_min_len(TASK);
+        pairs.for_each(|(w, source)| {
+            w.ratio = Four(source.sheet.map(|s| sheets[s as usize].sheet.ratio));
+            w.lagged_sq = [edges_sq(x_n, source.j, w.k), edges_sq(x_n, source.v, w.k)];
+            w.tip = Hinges::new(hinges, source.tip);
+            w.spoke = Hinges::new(hinges, source.spoke);
+        });
+        let wedges = &self.wedges;
+        self.groups.par_iter_mut().with_min_len(TASK).for_each(|group| {
+            group.lagged_sq = edges_sq(x_n, group.v, group.j);
+            let mut of = wedges[group.start as usize..group.end as usize].iter();
+            group.damped = of.any(|w| w.ratio.0.iter().any(|r| *r > 0.0));
+        });
     }
 
     /// Whether `v` has a fan: its membranes and hinges are then all in it.
     pub(crate) fn covers(&self, v: u32) -> bool {
-        let [start, end] = self.ranges[v as usize];
-        start < end
+        self.lane_of[v as usize] != NONE
+    }
+
+    /// The four vertices of a group with their wedges.
+    #[inline(always)]
+    pub(super) fn group(&self, g: u32) -> (&Group, &[Wedges]) {
+        let group = &self.groups[g as usize];
+        (group, &self.wedges[group.start as usize..group.end as usize])
     }
 
     /// Gradient [N] and positive semidefinite Hessian block [N/m] at `v`: zero without a fan.
-    #[inline]
     pub(crate) fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let [start, end] = self.ranges[v as usize];
-        let [first, rest @ ..] = &self.wedges[start as usize..end as usize] else {
+        let at = self.lane_of[v as usize];
+        if at == NONE {
             return (Vec3::ZERO, Mat3::ZERO);
-        };
-        let at = x[v as usize];
-        let at = Pair3::new(at, at);
-        let mut sums = Sums::zero();
-        let first_face = face(first, at, x, &mut sums);
-        let mut before = first_face;
-        for w in rest {
-            let next = face(w, at, x, &mut sums);
-            spoke(w, &before, &next, &mut sums);
-            before = next;
         }
-        // Before the first wedge comes the last one.
-        spoke(first, &before, &first_face, &mut sums);
-        sums.total()
+        let mut out = [(Vec3::ZERO, Mat3::ZERO); WINDOW];
+        let group = at >> 2;
+        let inertia: Option<Inertia<'_, fn(u32) -> bool>> = None;
+        run(Blocks { fans: self, groups: group..group + 1, x, inertia, out: &mut out });
+        out[self.groups[group as usize].place[(at & 3) as usize] as usize]
     }
-}
 
-/// Adds the membranes and the hinges opposite.
-#[inline(always)]
-fn face(w: &Wedges, at: Pair3, x: &[Vec3], sums: &mut Sums) -> Face {
-    let gather = |points: [u32; 2]| Pair3::new(x[points[0] as usize], x[points[1] as usize]) - at;
-    let (a, b, beyond) = (gather(w.j), gather(w.k), gather(w.outer));
-    let e = b - a;
-    let normal = a.cross(b);
-    let (aa, bb, ee, n_sq) = (a.dot(a), b.dot(b), e.dot(e), normal.dot(normal));
-    let inverse = (Pair::splat(1.0) / n_sq).min((1.0 / (VANISHED * VANISHED)) * w.metric);
-
-    // What may call a function comes first: no sum is then held in registers across the call.
-    let (first, second) = area_laws(w.lambda, w.mu, n_sq * w.metric);
-    let length = ee.sqrt();
-    let to_outer = a - beyond;
-    let moment = w.tip.moment(length * normal.dot(to_outer), normal.dot(e.cross(to_outer)));
-
-    // Hinge on jk: ∇θ = −|e| N/|N|², a multiple of the normal like the membrane's stiffness across.
-    let [w_v, w_j, w_k] = w.weight;
-    let along = w.mu * (w_j + w_k);
-    let across = (first * ee).max(-(along * n_sq));
-    let bounded = inverse.min((1.0 / bending::VANISHED) * w.metric);
-    let lift = moment * length * bounded;
-    let mut block =
-        Block::outer(across * (inverse * inverse) + w.tip.stiffness * ee * (bounded * bounded), normal);
-
-    // Membrane: the elastic part, then the damping, as in `NeoHookeanMembrane::corner_block`.
-    let z = inverse * normal.cross(e);
-    let mut gradient = first * z - lift * normal;
-    block = block.plus(second.max(Pair::splat(0.0)), z);
-    let (mut pull_a, mut pull_b) = (w.mu * w_k, w.mu * w_j);
-    if w.ratio.sum() > 0.0 {
-        let d = [ee - w.lagged_sq[0], bb - w.lagged_sq[1], aa - w.lagged_sq[2]];
-        let stiff = w.lambda + w.mu + w.mu;
-        let tr = stiff * (w_v * d[0] + w_j * d[1] + w_k * d[2]);
-        let shear = w.mu * w.metric;
-        let sum = d[0] + d[1] + d[2];
-        let half = 0.5 * w.ratio;
-        pull_a = pull_a + half * (tr * w_k - shear * (sum - d[2] - d[2]));
-        pull_b = pull_b + half * (tr * w_j - shear * (sum - d[1] - d[1]));
-        block = block.plus(w.ratio * stiff, w_k * a + w_j * b).plus(w.ratio * shear, e);
+    /// The same with inertia for those vertices of a window of a colour that have a fan, at their places, where others are
+    /// left alone. Vertices that are alone get their Newton step [m] in the place of the gradient.
+    #[inline]
+    pub(crate) fn blocks(
+        &self,
+        (color, window): (usize, usize),
+        x: &[Vec3],
+        inertia: Inertia<'_, impl Fn(u32) -> bool>,
+        out: &mut [(Vec3, Mat3)],
+    ) {
+        let groups = self.windows[self.colors[color] as usize + window].clone();
+        if !groups.is_empty() {
+            run(Blocks { fans: self, groups, x, inertia: Some(inertia), out });
+        }
     }
-    gradient = gradient - (pull_a * a + pull_b * b);
-    sums.along = sums.along + along;
-    sums.add(gradient, block);
-    Face { a, normal, inverse: bounded, aa, ab: a.dot(b) }
-}
-
-/// Adds the hinges on the edges vj, between the wedges of `now` and those one before.
-#[inline(always)]
-fn spoke(w: &Wedges, before: &Face, now: &Face, sums: &mut Sums) {
-    let (n1, n2) = (now.normal, now.normal.after(before.normal));
-    let far = now.a.after(before.a);
-    let length_sq = now.aa.max(Pair::splat(f64::MIN_POSITIVE));
-    let length = length_sq.sqrt();
-    let moment = w.spoke.moment(-(length * n1.dot(far)), n1.dot(n2));
-    // ∇θ = |e| g, g = (x₁−x₂)·e/|e|² n₁/|n₁|² + (x₁−x₃)·e/|e|² n₂/|n₂|²
-    let over = Pair::splat(1.0) / length_sq;
-    let p = over * (now.aa - now.ab) * now.inverse;
-    let r = over * (now.aa - now.ab.after(before.ab)) * now.inverse.after(before.inverse);
-    let g = p * n1 + r * n2;
-    sums.add((moment * length) * g, Block::outer(w.spoke.stiffness * length_sq, g));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::potential::lanes::Kernel;
     use crate::potential::{MembraneParameters, Potential};
     use littoral_geom::mesh::hinges;
     use littoral_geom::random::Random;
@@ -417,13 +328,14 @@ mod tests {
     }
 
     /// Compares every fan with its elements; returns the number of vertices that have one.
-    fn compare(cloth: &Cloth, x: &[Vec3]) -> usize {
+    fn compare(cloth: &Cloth, x_n: &[Vec3], x: &[Vec3]) -> usize {
         // Built with another memory than the elements have in the end.
         let (mut membranes, mut folds) = cloth.clone();
         membranes.lag(x, 1.0);
         folds.lag(x, 1.0);
-        let mut fans = Fans::new(&membranes, &folds, x.len(), (0..x.len() as u32).rev());
-        fans.lag(&cloth.0.elements, &cloth.1.elements);
+        let colors = [(0..x.len() as u32).rev().collect()];
+        let mut fans = Fans::new(&membranes, &folds, x.len(), &colors);
+        fans.lag(x_n, &cloth.0.elements, &cloth.1.elements);
         let covered = (0..x.len() as u32).filter(|v| fans.covers(*v));
         covered
             .inspect(|&v| {
@@ -454,7 +366,7 @@ mod tests {
                 let (x_n, x) = (noisy(&mut random, &rest, size), noisy(&mut random, &rest, size));
                 let cloth = cloth(&mesh.triangles, &rest, &x_n, 0.3);
                 // Two corners of the grid belong to a single triangle, and still to the hinge on its far side.
-                assert_eq!(compare(&cloth, &x), mesh.vertices.len());
+                assert_eq!(compare(&cloth, &x_n, &x), mesh.vertices.len());
             }
         }
     }
@@ -465,7 +377,7 @@ mod tests {
         let flipped: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| [t[1], t[0], t[2]]).collect();
         let mut random = Random::new(6);
         let x = noisy(&mut random, &mesh.vertices, 0.3);
-        assert_eq!(compare(&cloth(&flipped, &mesh.vertices, &x, 0.3), &x), x.len());
+        assert_eq!(compare(&cloth(&flipped, &mesh.vertices, &x, 0.3), &x, &x), x.len());
     }
 
     #[test]
@@ -473,14 +385,69 @@ mod tests {
         let mesh = shapes::grid([0.2, 0.2], [2, 2]);
         let x = &mesh.vertices;
         // Negative λ has an area law of its own.
-        assert_eq!(compare(&cloth(&mesh.triangles, x, x, -0.3), x), 0);
+        assert_eq!(compare(&cloth(&mesh.triangles, x, x, -0.3), x, x), 0);
         // One triangle turned over: the hinges around it contradict each other.
         let mut mixed = mesh.triangles.clone();
         mixed[0].swap(0, 1);
         let (membranes, folds) = cloth(&mesh.triangles, x, x, 0.3);
         let (mut turned, _) = cloth(&mixed, x, x, 0.3);
         turned.elements.clone_from(&membranes.elements);
-        let fans = Fans::new(&turned, &folds, x.len(), 0..x.len() as u32);
+        let fans = Fans::new(&turned, &folds, x.len(), &[]);
         assert!((0..x.len() as u32).any(|v| !fans.covers(v)));
+    }
+
+    /// What the kernel writes for all vertices, compiled for this machine or for any.
+    fn all(fans: &Fans, x: &[Vec3], portable: bool) -> Vec<[u64; 12]> {
+        let mut bits = Vec::new();
+        for groups in fans.windows.iter().cloned() {
+            let mut out = [(Vec3::ZERO, Mat3::ZERO); WINDOW];
+            // The inertia of the points is one, towards the origin; two thirds of them are solved.
+            let (mass, y, is_alone) = (&vec![1.0; x.len()], &vec![Vec3::ZERO; x.len()], |v: u32| v % 3 > 0);
+            let inertia = Some(Inertia { mass, y, inverse_h2: 1.0, is_alone });
+            let blocks = Blocks { fans, groups, x, inertia, out: &mut out };
+            if portable {
+                blocks.run(Portable);
+            } else {
+                run(blocks);
+            }
+            bits.extend(out.map(|(g, h)| {
+                let mut all = [0; 12];
+                let numbers = g.to_array().into_iter().chain(h.to_cols_array());
+                all.iter_mut().zip(numbers).for_each(|(a, n)| *a = n.to_bits());
+                all
+            }));
+        }
+        bits
+    }
+
+    /// Sheets that are nearly flat, crumpled, and folded over: every branch of the arc tangent and of the logarithm.
+    #[test]
+    fn bits_do_not_depend_on_the_machine() {
+        let mesh = shapes::grid([0.7, 0.5], [7, 5]);
+        let mut random = Random::new(8);
+        for size in [1e-6, 1e-2, 0.1, 0.3, 1.0, 3.0] {
+            let (x_n, x) =
+                (noisy(&mut random, &mesh.vertices, size), noisy(&mut random, &mesh.vertices, size));
+            let (membranes, folds) = cloth(&mesh.triangles, &mesh.vertices, &x_n, 0.3);
+            let mut fans = Fans::new(&membranes, &folds, x.len(), &[]);
+            fans.lag(&x_n, &membranes.elements, &folds.elements);
+            assert_eq!(all(&fans, &x, true), all(&fans, &x, false), "noise of {size}");
+        }
+    }
+
+    #[test]
+    fn companions_change_no_bit() {
+        let mesh = shapes::grid([0.7, 0.5], [7, 5]);
+        let mut random = Random::new(9);
+        let (x_n, x) = (noisy(&mut random, &mesh.vertices, 0.5), noisy(&mut random, &mesh.vertices, 0.5));
+        let (membranes, folds) = cloth(&mesh.triangles, &mesh.vertices, &x_n, 0.3);
+        let fans = [&[][..], &[(0..x.len() as u32).rev().step_by(3).collect()]].map(|colors| {
+            let mut fans = Fans::new(&membranes, &folds, x.len(), colors);
+            fans.lag(&x_n, &membranes.elements, &folds.elements);
+            fans
+        });
+        for v in 0..x.len() as u32 {
+            assert_eq!(fans[0].block(v, &x), fans[1].block(v, &x), "vertex {v}");
+        }
     }
 }

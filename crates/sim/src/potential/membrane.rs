@@ -13,6 +13,7 @@
 //!
 //! This file does not know bending: `bending.rs`.
 
+use super::energies::membrane_values;
 use super::membrane_modes::{MembraneLaw, membrane_hessian_psd};
 use super::sym::Sym;
 use super::{ElementError, Potential, add_blocks, blocks, rest_area, scalar};
@@ -211,7 +212,7 @@ impl Sheet {
 /// Below this area ratio J the area part of the neo-Hookean energy goes on as its second-order Taylor polynomial
 /// (C²), so that squashed and flipped triangles have finite energies and forces that open them. Half of it makes
 /// them four times as stiff there, double of it softens triangles that folds do reach.
-const SQUASHED: f64 = 0.1;
+pub(super) const SQUASHED: f64 = 0.1;
 
 /// Area ratio J below which the normal, and with it the force that opens the triangle, fades out: it is a rounding
 /// error of the positions.
@@ -388,6 +389,10 @@ impl Potential<3> for NeoHookeanMembrane {
 
     fn lag(&mut self, x_n: &[Vec3; 3], h: f64) {
         self.sheet.lag(x_n, h);
+    }
+
+    fn values(elements: &[Self], points: &[[u32; 3]], x: &[Vec3], out: &mut [f64]) {
+        membrane_values(elements, points, x, out);
     }
 }
 

@@ -17,10 +17,13 @@ pub mod bending;
 mod calibration;
 pub mod collapse;
 pub mod drag;
+mod energies;
 pub(crate) mod fan;
+mod fan_block;
 mod fan_star;
 pub mod gravity;
 pub mod inertia;
+mod lane_scalar;
 mod lanes;
 pub mod membrane;
 mod membrane_modes;
@@ -49,6 +52,9 @@ use littoral_geom::math::{Mat3, Vec3};
 use littoral_geom::mesh::Csr;
 use rayon::prelude::*;
 
+/// Elements of a parallel task: it costs more than handing it out.
+const CHUNK: usize = 1024;
+
 /// The energy of one element that touches N points. Energies in J, positions in m.
 pub trait Potential<const N: usize>: Sync + Send {
     /// Energy [J].
@@ -67,6 +73,26 @@ pub trait Potential<const N: usize>: Sync + Send {
     /// Gradient [N] and a positive semidefinite diagonal Hessian block [N/m] of one corner (< N): what vertex
     /// block descent needs.
     fn block(&self, x: &[Vec3; N], corner: usize) -> (Vec3, Mat3);
+
+    /// Energies [J] of elements on these points, each as `value` gives it.
+    fn values(elements: &[Self], points: &[[u32; N]], x: &[Vec3], out: &mut [f64])
+    where
+        Self: Sized,
+    {
+        for ((element, points), out) in elements.iter().zip(points).zip(out) {
+            *out = element.value(&points.map(|p| x[p as usize]));
+        }
+    }
+
+    /// Calls `lag` for elements on these points.
+    fn lag_all(elements: &mut [Self], points: &[[u32; N]], x_n: &[Vec3], h: f64)
+    where
+        Self: Sized,
+    {
+        for (element, points) in elements.iter_mut().zip(points) {
+            element.lag(&points.map(|p| x_n[p as usize]), h);
+        }
+    }
 
     /// Remembers the start of the step `x_n` [m] and its length `h` [s], > 0, for what depends on rates. A pure
     /// function of its arguments: calling it after a restart restores the same element.
@@ -124,7 +150,15 @@ impl<P: Potential<N>, const N: usize> Term<P, N> {
 
     /// Energy [J], summed in the order of the elements.
     pub fn value(&self, x: &[Vec3]) -> f64 {
-        self.elements.iter().enumerate().map(|(e, element)| element.value(&self.gather(x, e))).sum()
+        self.values(x).iter().sum()
+    }
+
+    /// Energy of each element [J].
+    pub(crate) fn values(&self, x: &[Vec3]) -> Vec<f64> {
+        let mut values = vec![0.0; self.len()];
+        let chunks = self.elements.par_chunks(CHUNK).zip(self.points.par_chunks(CHUNK));
+        chunks.zip(values.par_chunks_mut(CHUNK)).for_each(|((e, points), out)| P::values(e, points, x, out));
+        values
     }
 
     /// Adds the gradient [N] to `gradient` (n), in the order of the elements.
@@ -139,10 +173,8 @@ impl<P: Potential<N>, const N: usize> Term<P, N> {
 
     /// Remembers the start of a step of length `h` [s] in every element.
     pub fn lag(&mut self, x_n: &[Vec3], h: f64) {
-        // Chunks keep the cost of a task above that of handing it out.
-        const CHUNK: usize = 1024;
-        let pairs = self.elements.par_iter_mut().zip(self.points.par_iter()).with_min_len(CHUNK);
-        pairs.for_each(|(element, points)| element.lag(&points.map(|p| x_n[p as usize]), h));
+        let chunks = self.elements.par_chunks_mut(CHUNK).zip(self.points.par_chunks(CHUNK));
+        chunks.for_each(|(elements, points)| P::lag_all(elements, points, x_n, h));
     }
 }
 

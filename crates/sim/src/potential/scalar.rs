@@ -29,7 +29,7 @@ pub(super) const ARTANH: [f64; 7] = [
 pub(super) const ARTANH_REACH: f64 = 0.171_572_875_253_809_9;
 
 /// (ln(1+d) − d)/d² for |d| ≤ 1/8; interpolation error of d² times it: 10⁻¹⁷.
-const LN_CLOSE: [f64; 12] = [
+pub(super) const LN_CLOSE: [f64; 12] = [
     -0.499_999_999_999_999_44,
     0.333_333_333_333_332_8,
     -0.250_000_000_002_436_7,
@@ -44,12 +44,15 @@ const LN_CLOSE: [f64; 12] = [
     0.080_130_598_130_752_77,
 ];
 
+/// Distance from one up to which `LN_CLOSE` serves.
+pub(super) const CLOSE: f64 = 0.125;
+
 /// Natural logarithm of a positive normal number. Close to one by a polynomial without a division, whose latency
 /// would be felt.
 #[inline(always)]
 pub(crate) fn ln(x: f64) -> f64 {
     let d = x - 1.0;
-    if d.abs() > 0.125 {
+    if d.abs() > CLOSE {
         return ln_far(x);
     }
     let c = LN_CLOSE;
@@ -96,7 +99,7 @@ pub(super) const BORDERS: [f64; 4] =
     [0.198_912_367_379_658, 0.668_178_637_919_299, 1.496_605_762_665_489, 5.027_339_492_125_848];
 
 /// (cos, sin, angle) of kπ/8.
-const SECTORS: [(f64, f64, f64); 5] = [
+pub(super) const SECTORS: [(f64, f64, f64); 5] = [
     (1.0, 0.0, 0.0),
     (0.923_879_532_511_286_8, 0.382_683_432_365_089_8, std::f64::consts::FRAC_PI_8),
     (std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::FRAC_PI_4),

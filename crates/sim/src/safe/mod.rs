@@ -137,8 +137,8 @@ impl Displacement {
 
     /// Takes the proposals of the `moved` points into account for `longest`.
     pub(crate) fn measure(&mut self, moved: &[u32]) {
-        let longest = moved.iter().map(|&v| self.proposed[v as usize].length()).fold(0.0, f64::max);
-        self.longest = self.longest.max(longest);
+        let longest_sq = moved.iter().map(|&v| self.proposed[v as usize].length_squared()).fold(0.0, f64::max);
+        self.longest = self.longest.max(longest_sq.sqrt());
     }
 
     /// Length of the longest proposal since the detection [m]: no point has gone, or asks to go, farther.
@@ -164,12 +164,14 @@ impl Displacement {
 
     /// Accepts `kept` for the `points`, which must be all the points edited since the last seal.
     pub(crate) fn seal(&mut self, points: &[u32], kept: &[Vec3]) {
+        let mut longest_sq = 0.0_f64;
         for (&v, &d) in points.iter().zip(kept) {
             self.accepted[v as usize] = d;
             self.proposed[v as usize] = d;
-            // A projected proposal may be longer than the one it came from.
-            self.longest = self.longest.max(d.length());
+            longest_sq = longest_sq.max(d.length_squared());
         }
+        // A projected proposal may be longer than the one it came from.
+        self.longest = self.longest.max(longest_sq.sqrt());
         self.sealed = true;
     }
 }

@@ -485,7 +485,7 @@ impl Assembly {
             .map(|c| c.into_iter().filter(|&v| simulated(v)).collect::<Vec<u32>>())
             .filter(|c| !c.is_empty())
             .collect();
-        elastic.arrange(colors.iter().flatten().copied());
+        elastic.arrange(&colors);
         let mut color_of = vec![u32::MAX; n];
         color_of[first_particle..].fill(PARTICLE_COLOR);
         for body in &bodies.list {

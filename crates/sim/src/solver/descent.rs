@@ -1,7 +1,7 @@
 //! One vertex of block descent [Chen 2024, VBD]: minimise ½(m/h²)|x−y|² + E over this vertex alone, one Newton step.
 
 use crate::contact::{Block, Contacts, Slip};
-use crate::elastic::Elastic;
+use crate::elastic::{Elastic, Inertia};
 use littoral_geom::math::{Mat3, Vec3};
 
 /// What a descent reads.
@@ -24,15 +24,40 @@ pub struct Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Step of vertex `v` from the positions `x` [m], and its Hessian block [N/m]: a Newton step, and more of them where it
-    /// begins a contact, or leaves one that presses.
+    /// Steps of the `points` from the positions `x` [m], and their Hessian blocks [N/m]; none for those that are `held` (n). They
+    /// are the `window` of a colour, or points without an elastic fan.
+    pub fn newton_steps(
+        &self,
+        (points, window): (&[u32], Option<(usize, usize)>),
+        x: &[Vec3],
+        held: &[bool],
+        out: &mut [(Vec3, Mat3)],
+    ) {
+        let is_alone = |v: u32| self.elastic.is_fan(v) && !self.contacts.touches(v);
+        let covers = |v: u32| window.is_some() && self.elastic.has_fan(v);
+        if let Some(window) = window {
+            let inertia = Inertia { mass: self.mass, y: self.y, inverse_h2: self.inverse_h2, is_alone };
+            self.elastic.fan_blocks(window, x, inertia, out);
+        }
+        for (&v, out) in points.iter().zip(out) {
+            if held[v as usize] {
+                *out = (Vec3::ZERO, Mat3::IDENTITY);
+            } else if window.is_none() || !is_alone(v) {
+                let start = if covers(v) { *out } else { self.inertia(v, x) };
+                *out = self.newton_step(v, x, start);
+            }
+        }
+    }
+
+    /// A Newton step, and more of them where it begins a contact, or leaves one that presses. Inertia and the elastic fan are
+    /// in the `start`.
     ///
     /// A contact that begins on the way is met where the step would end, and the step is taken again with it: without,
     /// the vertex would go as deep as if nothing were there. Friction joins in the next sweep. A vertex that something holds already
     /// does not fall, and contacts that it meets then wait for that sweep, too.
     #[inline]
-    pub fn newton_step(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let rest = self.block_but_contacts(v, x);
+    fn newton_step(&self, v: u32, x: &[Vec3], start: (Vec3, Mat3)) -> (Vec3, Mat3) {
+        let rest = self.elastic.beside_fan(v, x, start);
         let contact = self.contact_block(v, x);
         let (mut gradient, mut hessian) = (rest.0 + contact.gradient, rest.1 + contact.hessian);
         let mut step = solve_spd(&hessian, -gradient);
@@ -53,19 +78,17 @@ impl Objective<'_> {
     /// Gradient [N] and Hessian block [N/m] at vertex `v` of all that is no rod: inertia, other elements, contact.
     #[inline]
     pub fn block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
-        let (gradient, hessian) = self.block_but_contacts(v, x);
+        let (inertia, elastic) = (self.inertia(v, x), self.elastic.block(v, x));
+        let (gradient, hessian) = (elastic.0 + inertia.0, elastic.1 + inertia.1);
         let contact = self.contact_block(v, x);
         (gradient + contact.gradient, hessian + contact.hessian)
     }
 
     #[inline]
-    fn block_but_contacts(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+    fn inertia(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
         let i = v as usize;
         let weight = self.mass[i] * self.inverse_h2;
-        let (mut gradient, mut hessian) = self.elastic.block(v, x);
-        gradient += weight * (x[i] - self.y[i]);
-        hessian += Mat3::from_diagonal(Vec3::splat(weight));
-        (gradient, hessian)
+        (weight * (x[i] - self.y[i]), Mat3::from_diagonal(Vec3::splat(weight)))
     }
 
     #[inline]

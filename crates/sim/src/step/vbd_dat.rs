@@ -15,6 +15,7 @@ use super::fluid_phase::{FluidPhase, Start};
 use super::prescribed::{ask_prescribed, note_lags};
 use super::temper::temper;
 use crate::contact::{ContactMemory, Contacts, Slip};
+use crate::elastic::WINDOW;
 use crate::kinematic::Progress;
 use crate::model::Snapshot;
 use crate::report::StepReport;
@@ -44,9 +45,6 @@ const PATIENCE: u32 = 2;
 /// A particle whose last move was shorter than this share of the spacing, and which touches nothing that is simulated,
 /// has found its place for this step.
 const SETTLED: f64 = 1e-6;
-
-/// Points a parallel descent task takes at least.
-const TASK: usize = 64;
 
 /// The stepper and its memory. Dropping the memory between steps changes no result.
 #[derive(Debug)]
@@ -332,7 +330,7 @@ impl VbdDat {
         if wet.is_empty() {
             return Cut::default();
         }
-        let cut = self.descend(system, x, state, h, &wet, report);
+        let cut = self.descend(system, x, state, h, (&wet, None), report);
         let settled = SETTLED * system.fluid.as_ref().map_or(0.0, |f| f.spacing);
         let (contacts, last_move) = (&self.contacts, &self.work.last_move);
         wet.retain(|&v| last_move[v as usize] > settled || contacts.meets_simulated(v, &system.color_of));
@@ -368,7 +366,7 @@ impl VbdDat {
             }
             total = total.plus(match system.rods.as_ref().and_then(|r| r.group_of(k)) {
                 Some(group) => self.descend_rods(system, x, state, h, group, report),
-                None => self.descend(system, x, state, h, color, report),
+                None => self.descend(system, x, state, h, (color, Some(k)), report),
             });
         }
         if self.settings.chebyshev > 0.0 {
@@ -378,34 +376,30 @@ impl VbdDat {
         total
     }
 
-    /// One Newton step of every point of a colour, truncated.
+    /// One Newton step of every point of a colour, or of particles, truncated.
     fn descend(
         &mut self,
         system: &System,
         x: &SafePositions,
         state: &Snapshot,
         h: f64,
-        color: &[u32],
+        (points, color): (&[u32], Option<usize>),
         report: &mut StepReport,
     ) -> Cut {
         let start = Instant::now();
-        let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
-        let (current, held) = (&self.work.current, &self.work.held);
-        color
-            .par_iter()
-            .with_min_len(TASK)
-            .map(|&v| {
-                if held[v as usize] {
-                    (Vec3::ZERO, Mat3::IDENTITY)
-                } else {
-                    objective.newton_step(v, current)
-                }
-            })
-            .collect_into_vec(&mut self.work.moves);
+        let Work { current, held, moves, y, .. } = &mut self.work;
+        let (current, held) = (&*current, &*held);
+        let objective = objective(system, &self.contacts, y, &state.x, h);
+        moves.resize(points.len(), (Vec3::ZERO, Mat3::ZERO));
+        let windows = points.par_chunks(WINDOW).zip(moves.par_chunks_mut(WINDOW)).enumerate();
+        windows.for_each(|(window, (points, moves))| {
+            let window = color.map(|color| (color, window));
+            objective.newton_steps((points, window), current, held, moves);
+        });
         for chamber in &system.chambers {
-            chamber.press(color, current, held, &mut self.work.moves);
+            chamber.press(points, current, held, moves);
         }
-        self.take_moves(system, x, color, start, report)
+        self.take_moves(system, x, points, start, report)
     }
 
     /// One Newton step of every rod of a group, truncated.

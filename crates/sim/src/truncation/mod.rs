@@ -467,6 +467,9 @@ fn free(p: Vec3) -> Outcome {
 /// Largest s in [0, 1] with `a + s·(p − a)` inside the box that contains `a`.
 #[inline]
 fn stay_inside(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
+    if p.cmple(budget.max).all() && p.cmpge(budget.min).all() {
+        return 1.0;
+    }
     let mut s = 1.0_f64;
     for k in 0..3 {
         let step = p[k] - a[k];

@@ -17,7 +17,6 @@ pub(super) fn cut(
     let i = v as usize;
     let a = dx.accepted()[i];
     let mut out = free(p);
-    let longest = p.length().max(a.length());
     for (k, slot, limits) in shares.of(detection, dx, rule, v) {
         let plane = &detection.planes[k];
         if plane.normal == Vec3::ZERO {
@@ -30,6 +29,7 @@ pub(super) fn cut(
         out.leaned_on |= limits.leaned_on[side];
         let (from, to) = (plane.advance(slot, a), plane.advance(slot, p));
         if to > limit && to > from {
+            let longest = p.length().max(a.length());
             let clear = CLEAR * (longest + plane.behind[slot]);
             let t = ((limit - clear - from) / (to - from)).clamp(0.0, 1.0);
             out.by_plane = true;
