@@ -6,6 +6,10 @@ use crate::liquid::PARTICLE_COLOR;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
 
+/// What rounding may take of a distance, as a share of the contact radius: far more than it does, and far less than
+/// makes a difference to what is looked at.
+const ROUNDING: f64 = 1e-6;
+
 /// The contacts between two detections.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
@@ -100,10 +104,16 @@ impl Contacts {
     /// What all contacts do to point `v`.
     ///
     /// Points of the same colour move at once: their shares of a contact are added to this point's curvature, so
-    /// that simultaneous moves do not overshoot.
-    pub fn block(&self, v: u32, x: &[Vec3], slip: &Slip<'_>, color_of: &[u32]) -> Block {
+    /// that simultaneous moves do not overshoot. What the points have `moved` since the detection (n) [m], at most, tells which
+    /// contacts are too far away to act.
+    pub fn block(&self, (v, x): (u32, &[Vec3]), slip: &Slip<'_>, color_of: &[u32], moved: &[f64]) -> Block {
         let mut block = Block::default();
         for (contact, slot) in self.of_point(v) {
+            let beyond = contact.beyond(moved);
+            if beyond > ROUNDING * contact.radius {
+                block.clear = block.clear.min(beyond);
+                continue;
+            }
             let bridge = contact.bridge(x);
             let w = bridge.weights[slot];
             let Some(response) = contact.response(&bridge, x, slip, slot) else {
@@ -126,9 +136,18 @@ impl Contacts {
     /// What the contacts that point `v` would begin by the move `step` [m] do to it: their gradient [N], continued linearly from
     /// there to where it is now, and their Hessian [N/m]. Only those that it meets itself: as a corner of what is met it bears a
     /// part, and its neighbours the rest.
-    pub fn begun(&self, v: u32, x: &[Vec3], step: Vec3, color_of: &[u32]) -> Option<(Vec3, Mat3)> {
-        let mut found = None;
+    pub fn begun(
+        &self,
+        (v, x): (u32, &[Vec3]),
+        step: Vec3,
+        color_of: &[u32],
+        moved: &[f64],
+    ) -> Option<(Vec3, Mat3)> {
+        let (mut found, way) = (None, step.length());
         for (contact, slot) in self.of_point(v).filter(|(_, slot)| *slot == 0) {
+            if contact.beyond(moved) - way > ROUNDING * contact.radius {
+                continue;
+            }
             let moves = contact.points.map(|q| if q == v { step } else { Vec3::ZERO });
             let Some((bridge, response)) = contact.begins(x, moves, slot) else { continue };
             let w = bridge.weights[slot];
@@ -269,5 +288,53 @@ impl Contacts {
             }
         }
         (count, energy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::element::Kind;
+    use super::*;
+    use littoral_geom::random::Random;
+
+    const R: f64 = 2e-3;
+
+    /// Contacts between random features at about twice their radius, whose points then move.
+    #[test]
+    fn contacts_too_far_away_to_act_are_left_out_without_a_trace() {
+        let mut random = Random::new(21);
+        let (mut acting, mut skipped) = (0, 0);
+        for _ in 0..2000 {
+            let at: Vec<Vec3> = (0..8).map(|_| 2.0 * R * random.in_cube(1.0)).collect();
+            let kinds = [
+                (Kind::PointFace, [0, 1, 2, 3]),
+                (Kind::EdgeEdge, [0, 4, 5, 6]),
+                (Kind::PointEdge, [0, 3, 7, 0]),
+                (Kind::PointPoint, [0, 6, 0, 0]),
+            ];
+            let known = kinds.map(|(kind, points)| {
+                let far = Contact { kind, points, radius: R, goal: R, stiffness: 1e3, ..Contact::NONE };
+                Contact { gap: far.bridge(&at).distance, friction: 0.3, ..far }
+            });
+            let mut contacts = Contacts::default();
+            contacts.list.extend(known);
+            contacts.index(at.len());
+            let way = R * random.log_between(1e-3, 1.0);
+            let x: Vec<Vec3> = at.iter().map(|p| *p + way * random.in_cube(1.0)).collect();
+            let moved: Vec<f64> = at.iter().zip(&x).map(|(a, b)| a.distance(*b)).collect();
+            let nowhere = vec![f64::INFINITY; at.len()];
+            let (slip, colors) = (Slip { x_n: &at, targets: &[] }, [0, 1, 2, 3, 4, 5, 6, 7]);
+            let blocks = [&moved, &nowhere].map(|moved| contacts.block((0, &x), &slip, &colors, moved));
+            let [block, all] = blocks;
+            assert_eq!((block.gradient, block.hessian), (all.gradient, all.hessian));
+            assert_eq!((block.gap, block.acts), (all.gap, all.acts));
+            assert!(block.clear <= all.clear, "{} m and {} m", block.clear, all.clear);
+            let step = R * random.in_cube(1.0);
+            let begun = [&moved, &nowhere].map(|moved| contacts.begun((0, &x), step, &colors, moved));
+            assert_eq!(begun[0], begun[1]);
+            acting += u32::from(all.acts);
+            skipped += contacts.list.iter().filter(|c| c.beyond(&moved) > 0.0).count();
+        }
+        assert!(acting > 200 && skipped > 200, "{acting} act, {skipped} are left out");
     }
 }

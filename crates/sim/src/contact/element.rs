@@ -52,6 +52,8 @@ pub struct Contact {
     pub(super) slid: bool,
     /// Sides of its triangle beyond which the face goes on flat: bit k for side k.
     pub(super) seams: u8,
+    /// Its sides are at least that far apart at the detection [m]; −∞ where nothing is known.
+    pub(super) gap: f64,
 }
 
 /// A contact at given positions: the bridge between the two sides.
@@ -129,6 +131,7 @@ impl Contact {
         grip: Vec3::ZERO,
         slid: false,
         seams: 0,
+        gap: f64::NEG_INFINITY,
     };
 
     /// Its points, those of the first side first.
@@ -147,6 +150,16 @@ impl Contact {
     #[inline]
     pub fn split(&self) -> usize {
         self.kind.split()
+    }
+
+    /// Distance beyond its radius [m] that is left at least where its points have `moved` by these lengths since the detection
+    /// (n) [m]: a convex combination of points moves no farther than the farthest of them.
+    #[inline]
+    pub(super) fn beyond(&self, moved: &[f64]) -> f64 {
+        // Slots that are not used repeat the first, which only makes the second side move farther.
+        let [a, b, c, d] = self.points.map(|v| moved[v as usize]);
+        let sides = if self.split() == 1 { a + b.max(c).max(d) } else { a.max(b) + c.max(d) };
+        self.gap - self.radius - sides
     }
 
     /// The bridge at the positions `x` [m].

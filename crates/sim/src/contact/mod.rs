@@ -457,12 +457,13 @@ impl ContactModel {
         found.dedup_by_key(|c| (c.0, c.1));
         self.drop_doubled(&mut found);
         out.list.clear();
-        out.list.par_extend(
-            found
-                .par_iter()
-                .with_min_len(512)
-                .filter_map(|found| self.finish(*found, h, || memory.held(found.0, found.1))),
-        );
+        out.list.par_extend(found.par_iter().with_min_len(512).filter_map(|found| {
+            let contact = self.finish(*found, h, || memory.held(found.0, found.1))?;
+            let frames = contact.points.map(|v| detection.frame[v as usize]);
+            // What meets in two frames is not as far apart as it seems, nor what goes on beyond its triangle.
+            let known = contact.seams == 0 && frames.iter().all(|f| *f == frames[0]);
+            Some(if known { Contact { gap: found.3, ..contact } } else { contact })
+        }));
         out.index(self.mass.len());
         memory.give(self, x, out);
     }

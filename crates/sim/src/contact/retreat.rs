@@ -168,7 +168,8 @@ mod tests {
     fn step(x: &[Vec3], contacts: &Contacts, pull: Vec3, w: f64, colors: &[u32]) -> Vec3 {
         let rest = (pull, Mat3::from_diagonal(Vec3::splat(w)));
         let slip = Slip { x_n: x, targets: &[] };
-        let Block { gradient: g, hessian: h, gap, .. } = contacts.block(0, x, &slip, colors);
+        let Block { gradient: g, hessian: h, gap, .. } =
+            contacts.block((0, x), &slip, colors, &vec![f64::INFINITY; x.len()]);
         let first = (divide(&(rest.1 + h), -(rest.0 + g)), rest.1 + h);
         assert!(Contacts::may_open(gap, first.0), "it is pressed");
         contacts.retreat((0, x), &slip, colors, rest, first, divide).0

@@ -110,8 +110,8 @@ impl Kernel for MembraneValues<'_> {
             let gained = |c: usize| sq[c] - number(m, four, |e| e.sheet.lagged_sq[c]);
             let d = [gained(0), gained(1), gained(2)];
             let tr = w[0] * d[0] + w[1] * d[1] + w[2] * d[2];
-            let heron = two * (d[0] * d[1] + d[1] * d[2] + d[2] * d[0])
-                - (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            let heron =
+                two * (d[0] * d[1] + d[1] * d[2] + d[2] * d[0]) - (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
             let strain = 0.125 * ((lambda + two * mu) * tr * tr - mu * metric * heron);
             let ratio = number(m, four, |e| e.sheet.ratio);
             *out = (0.5 * mu * (trace - two) + area + ratio * strain).store();
@@ -191,7 +191,11 @@ mod tests {
             folds.lag(&x_n, 1e-2);
             assert_eq!(folds, alone, "noise of {size}");
             for (e, value) in folds.values(&x).into_iter().enumerate() {
-                assert_eq!(value, folds.elements[e].value(&folds.gather(&x, e)), "hinge {e}, noise of {size}");
+                assert_eq!(
+                    value,
+                    folds.elements[e].value(&folds.gather(&x, e)),
+                    "hinge {e}, noise of {size}"
+                );
             }
             for (e, value) in membranes.values(&x).into_iter().enumerate() {
                 let exact = membranes.elements[e].value(&membranes.gather(&x, e));

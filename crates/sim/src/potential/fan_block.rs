@@ -59,7 +59,8 @@ impl<F: Fn(u32) -> bool> Kernel for Blocks<'_, F> {
                 if let Some(out) = self.out.get_mut(place as usize) {
                     let [x, y, z] = if alone[lane] { &step } else { &gradient };
                     let [xx, yy, zz, xy, yz, zx] = &hessian;
-                    let column = |a: &[f64; 4], b: &[f64; 4], c: &[f64; 4]| Vec3::new(a[lane], b[lane], c[lane]);
+                    let column =
+                        |a: &[f64; 4], b: &[f64; 4], c: &[f64; 4]| Vec3::new(a[lane], b[lane], c[lane]);
                     let columns = [column(xx, xy, zx), column(xy, yy, yz), column(zx, yz, zz)];
                     *out = (column(x, y, z), Mat3::from_cols(columns[0], columns[1], columns[2]));
                 }
@@ -241,8 +242,7 @@ fn face<M: Machine>(
     let bounded = inverse.min((1.0 / bending::VANISHED) * metric);
     let lift = moment * length * bounded;
     let stiffness = Quad::load(m, &w.tip.stiffness);
-    let mut block =
-        Block::outer(across * (inverse * inverse) + stiffness * ee * (bounded * bounded), normal);
+    let mut block = Block::outer(across * (inverse * inverse) + stiffness * ee * (bounded * bounded), normal);
 
     // Membrane: the elastic part, then the damping, as in `NeoHookeanMembrane::corner_block`.
     let z = inverse * normal.cross(e);

@@ -269,7 +269,8 @@ impl<M: Machine> Quad3<M> {
     /// The vectors with these indices.
     #[inline(always)]
     pub(crate) fn gather(m: M, from: &[Vec3], at: [u32; 4]) -> Self {
-        let [a, b, c, d] = [from[at[0] as usize], from[at[1] as usize], from[at[2] as usize], from[at[3] as usize]];
+        let [a, b, c, d] =
+            [from[at[0] as usize], from[at[1] as usize], from[at[2] as usize], from[at[3] as usize]];
         Quad3 {
             x: Quad { m, v: m.load(&[a.x, b.x, c.x, d.x]) },
             y: Quad { m, v: m.load(&[a.y, b.y, c.y, d.y]) },

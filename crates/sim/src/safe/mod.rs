@@ -80,6 +80,8 @@ pub struct Displacement {
     sealed: bool,
     accepted: Vec<Vec3>,
     proposed: Vec<Vec3>,
+    /// Length of each point's displacement, accepted or proposed, whichever is longer (n) [m].
+    sizes: Vec<f64>,
     /// Length of the longest proposal since the detection [m].
     longest: f64,
 }
@@ -97,6 +99,7 @@ impl Displacement {
             sealed: true,
             accepted: vec![Vec3::ZERO; n],
             proposed: vec![Vec3::ZERO; n],
+            sizes: vec![0.0; n],
             longest: 0.0,
         }
     }
@@ -107,6 +110,7 @@ impl Displacement {
         self.sealed = true;
         self.accepted.fill(Vec3::ZERO);
         self.proposed.fill(Vec3::ZERO);
+        self.sizes.fill(0.0);
         self.longest = 0.0;
     }
 
@@ -135,10 +139,19 @@ impl Displacement {
         self.measure(points);
     }
 
-    /// Takes the proposals of the `moved` points into account for `longest`.
+    /// Takes the proposals of the `moved` points into account for lengths.
     pub(crate) fn measure(&mut self, moved: &[u32]) {
-        let longest_sq = moved.iter().map(|&v| self.proposed[v as usize].length_squared()).fold(0.0, f64::max);
-        self.longest = self.longest.max(longest_sq.sqrt());
+        for &v in moved {
+            let v = v as usize;
+            let sq = self.proposed[v].length_squared();
+            self.longest = self.longest.max(sq.sqrt());
+            self.sizes[v] = sq.max(self.accepted[v].length_squared()).sqrt();
+        }
+    }
+
+    /// Length of what was accepted of each point since the detection, or asked for if that is longer (n) [m].
+    pub(crate) fn sizes(&self) -> &[f64] {
+        &self.sizes
     }
 
     /// Length of the longest proposal since the detection [m]: no point has gone, or asks to go, farther.
@@ -162,16 +175,22 @@ impl Displacement {
         &mut self.proposed
     }
 
+    /// The same with the lengths before that, see `sizes`.
+    pub(crate) fn edit_beside_sizes(&mut self) -> (&mut [Vec3], &[f64]) {
+        self.sealed = false;
+        (&mut self.proposed, &self.sizes)
+    }
+
     /// Accepts `kept` for the `points`, which must be all the points edited since the last seal.
     pub(crate) fn seal(&mut self, points: &[u32], kept: &[Vec3]) {
-        let mut longest_sq = 0.0_f64;
         for (&v, &d) in points.iter().zip(kept) {
-            self.accepted[v as usize] = d;
-            self.proposed[v as usize] = d;
-            longest_sq = longest_sq.max(d.length_squared());
+            let v = v as usize;
+            self.accepted[v] = d;
+            self.proposed[v] = d;
+            self.sizes[v] = d.length();
+            // A projected proposal may be longer than the one it came from.
+            self.longest = self.longest.max(self.sizes[v]);
         }
-        // A projected proposal may be longer than the one it came from.
-        self.longest = self.longest.max(longest_sq.sqrt());
         self.sealed = true;
     }
 }

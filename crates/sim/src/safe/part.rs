@@ -38,7 +38,7 @@ impl SafePositions {
         for (v, &c) in geometry.component.iter().enumerate() {
             if going[c as usize] {
                 self.x[v] += dx.accepted[v] + detection.frame[v];
-                (dx.accepted[v], dx.proposed[v]) = (Vec3::ZERO, Vec3::ZERO);
+                (dx.accepted[v], dx.proposed[v], dx.sizes[v]) = (Vec3::ZERO, Vec3::ZERO, 0.0);
             }
         }
         self.epoch += 1;

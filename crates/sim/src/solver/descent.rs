@@ -13,6 +13,8 @@ pub struct Objective<'a> {
     pub contacts: &'a Contacts,
     /// What contacts measure from.
     pub slip: Slip<'a>,
+    /// How far each point has gone from where it was detected, at most (n) [m].
+    pub moved: &'a [f64],
     /// Colour of each point.
     pub color_of: &'a [u32],
     /// Mass (n) [kg].
@@ -63,7 +65,7 @@ impl Objective<'_> {
         let mut step = solve_spd(&hessian, -gradient);
         if !contact.acts
             && step.length_squared() > contact.clear * contact.clear
-            && let Some(begun) = self.contacts.begun(v, x, step, self.color_of)
+            && let Some(begun) = self.contacts.begun((v, x), step, self.color_of, self.moved)
         {
             gradient += begun.0;
             hessian += begun.1;
@@ -94,7 +96,7 @@ impl Objective<'_> {
     #[inline]
     fn contact_block(&self, v: u32, x: &[Vec3]) -> Block {
         if self.contacts.touches(v) {
-            self.contacts.block(v, x, &self.slip, self.color_of)
+            self.contacts.block((v, x), &self.slip, self.color_of, self.moved)
         } else {
             Block::default()
         }
@@ -106,7 +108,7 @@ impl Objective<'_> {
         let (mut gradient, _) = self.elastic.block(v, x);
         gradient += self.mass[i] * self.inverse_h2 * (x[i] - self.y[i]);
         if self.contacts.touches(v) {
-            gradient += self.contacts.block(v, x, &self.slip, self.color_of).gradient;
+            gradient += self.contacts.block((v, x), &self.slip, self.color_of, self.moved).gradient;
         }
         gradient
     }

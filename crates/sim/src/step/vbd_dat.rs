@@ -389,7 +389,7 @@ impl VbdDat {
         let start = Instant::now();
         let Work { current, held, moves, y, .. } = &mut self.work;
         let (current, held) = (&*current, &*held);
-        let objective = objective(system, &self.contacts, y, &state.x, h);
+        let objective = objective(system, (&self.contacts, self.dx.sizes()), y, &state.x, h);
         moves.resize(points.len(), (Vec3::ZERO, Mat3::ZERO));
         let windows = points.par_chunks(WINDOW).zip(moves.par_chunks_mut(WINDOW)).enumerate();
         windows.for_each(|(window, (points, moves))| {
@@ -416,7 +416,7 @@ impl VbdDat {
         let start = Instant::now();
         self.rods.clamp(rods, &system.prescribed, state);
         let Work { current, held, moves, y, .. } = &mut self.work;
-        let objective = objective(system, &self.contacts, y, &state.x, h);
+        let objective = objective(system, (&self.contacts, self.dx.sizes()), y, &state.x, h);
         self.rods.descend(rods, group, &objective, current, held, moves);
         self.take_moves(system, x, &rods.groups[group], start, report)
     }
@@ -456,7 +456,7 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let start = Instant::now();
-        let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
+        let objective = objective(system, (&self.contacts, self.dx.sizes()), &self.work.y, &state.x, h);
         self.bodies.newton(system, &objective, &self.work.current);
         self.bodies.propose(system, &self.work.base, self.dx.edit());
         for &v in &self.bodies.points {
@@ -501,8 +501,9 @@ impl VbdDat {
         if sweep == 0 {
             self.coarse.begin(system, &self.work.current, held, 1.0 / (h * h));
         }
-        let objective = objective(system, &self.contacts, &self.work.y, &state.x, h);
-        self.coarse.propose(system, &objective, &self.work.current, held, self.dx.edit());
+        let (proposals, moved) = self.dx.edit_beside_sizes();
+        let objective = objective(system, (&self.contacts, moved), &self.work.y, &state.x, h);
+        self.coarse.propose(system, &objective, &self.work.current, held, proposals);
         let request = Request { moved: &self.coarse.points, ..Request::default() };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
         self.place_all();
@@ -595,7 +596,7 @@ impl VbdDat {
 /// The objective of a step of size `h` [s] from `x_n` [m].
 fn objective<'a>(
     system: &'a System,
-    contacts: &'a Contacts,
+    (contacts, moved): (&'a Contacts, &'a [f64]),
     y: &'a [Vec3],
     x_n: &'a [Vec3],
     h: f64,
@@ -603,7 +604,12 @@ fn objective<'a>(
     Objective {
         elastic: &system.elastic,
         contacts,
+<<<<<<< HEAD
         slip: Slip { x_n, targets: y },
+=======
+        slip: Slip { x_n },
+        moved,
+>>>>>>> f321bdd (contact: leave out what is too far away to act)
         color_of: &system.color_of,
         mass: &system.mass,
         y,

@@ -90,6 +90,9 @@ impl Rule<'_> {
     /// How far each side may advance. Advances are negative where a side has withdrawn.
     #[inline]
     pub fn limits(&self, plane: &Plane, dx: &Displacement) -> Limits {
+        if plane.gap > 0.0 && self.is_out_of_reach(plane, dx.sizes()) {
+            return Limits::FREE;
+        }
         if plane.normal == Vec3::ZERO {
             // Touching without a direction to part in: nothing moves.
             return Limits { at: [f64::NEG_INFINITY; 2], leaned_on: [false; 2] };
@@ -130,6 +133,14 @@ impl Rule<'_> {
         // A side that withdraws may be held back by another pair: it keeps its room.
         let share = self.share(left, [stay[0] + rises[0] - before[0], stay[1] + rises[1] - before[1]]);
         Limits { at: [before[0] + share, before[1] + (left - share)], leaned_on: [false; 2] }
+    }
+
+    /// True only if the two sides cannot use up their room, whichever way displacements of these sizes point.
+    #[inline]
+    fn is_out_of_reach(&self, plane: &Plane, sizes: &[f64]) -> bool {
+        let [a, b, c, d] = plane.points.map(|v| sizes[v as usize]);
+        let (a, b) = if plane.side_a == 1 { (a, b.max(c).max(d)) } else { (a.max(b), c.max(d)) };
+        a + b + 2.0 * self.bulge <= self.room_of(plane)
     }
 
     /// How far the ways of the two sides may rise above their ends [m].
