@@ -260,7 +260,7 @@ impl Fans {
         }
         let mut out = [(Vec3::ZERO, Mat3::ZERO); WINDOW];
         let group = at >> 2;
-        let inertia: Option<Inertia<'_, fn(u32) -> bool>> = None;
+        let inertia = None::<Inertia<'_, fn(u32) -> bool>>;
         run(Blocks { fans: self, groups: group..group + 1, x, inertia, out: &mut out });
         out[self.groups[group as usize].place[(at & 3) as usize] as usize]
     }
@@ -402,7 +402,8 @@ mod tests {
         for groups in fans.windows.iter().cloned() {
             let mut out = [(Vec3::ZERO, Mat3::ZERO); WINDOW];
             // The inertia of the points is one, towards the origin; two thirds of them are solved.
-            let (mass, y, is_alone) = (&vec![1.0; x.len()], &vec![Vec3::ZERO; x.len()], |v: u32| v % 3 > 0);
+            let (mass, y, is_alone) =
+                (&vec![1.0; x.len()], &vec![Vec3::ZERO; x.len()], |v: u32| !v.is_multiple_of(3));
             let inertia = Some(Inertia { mass, y, inverse_h2: 1.0, is_alone });
             let blocks = Blocks { fans, groups, x, inertia, out: &mut out };
             if portable {

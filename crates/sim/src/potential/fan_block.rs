@@ -313,9 +313,10 @@ fn area_laws<M: Machine>(lambda: Quad<M>, mu: Quad<M>, j_sq: Quad<M>) -> (Quad<M
 #[inline(never)]
 fn far_laws([lambda, mu, j_sq, t]: [[f64; 4]; 4], laws: &mut [[f64; 4]; 2]) {
     for k in 0..4 {
-        if !(t[k].abs() < scalar::ARTANH_REACH) {
-            let law = area_law(lambda[k], mu[k], j_sq[k]);
-            (laws[0][k], laws[1][k]) = (law.first, law.second);
+        if t[k].abs() < scalar::ARTANH_REACH {
+            continue;
         }
+        let law = area_law(lambda[k], mu[k], j_sq[k]);
+        (laws[0][k], laws[1][k]) = (law.first, law.second);
     }
 }

@@ -378,12 +378,8 @@ mod tests {
         let objective = Objective {
             elastic: &system.elastic,
             contacts: &contacts,
-<<<<<<< HEAD
             slip: Slip { x_n: &x, targets: &y },
-=======
-            slip: Slip { x_n: &x },
             moved: &vec![0.0; x.len()],
->>>>>>> f321bdd (contact: leave out what is too far away to act)
             color_of: &system.color_of,
             mass: &system.mass,
             y: &y,

@@ -604,12 +604,8 @@ fn objective<'a>(
     Objective {
         elastic: &system.elastic,
         contacts,
-<<<<<<< HEAD
         slip: Slip { x_n, targets: y },
-=======
-        slip: Slip { x_n },
         moved,
->>>>>>> f321bdd (contact: leave out what is too far away to act)
         color_of: &system.color_of,
         mass: &system.mass,
         y,
