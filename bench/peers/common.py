@@ -35,6 +35,29 @@ def unique_edges(triangles):
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
+def crossings(x, triangles):
+    """Pairs of an edge and a triangle without a common point that cross, in double precision."""
+    edges = unique_edges(triangles)
+    corner = x[triangles]
+    low, high = corner.min(axis=1), corner.max(axis=1)
+    edge_0, edge_1, edge_2 = corner[:, 0], corner[:, 1], corner[:, 2]
+    side = lambda p, q, r, s: np.einsum("ij,ij->i", np.cross(q - p, r - p), s - p)
+    count = 0
+    for a, b in edges:
+        p, q = x[a], x[b]
+        near = (low <= np.maximum(p, q)).all(axis=1) & (high >= np.minimum(p, q)).all(axis=1)
+        near &= ~((triangles == a) | (triangles == b)).any(axis=1)
+        t = np.flatnonzero(near)
+        if not len(t):
+            continue
+        u, v, w = edge_0[t], edge_1[t], edge_2[t]
+        start, end = np.broadcast_to(p, u.shape), np.broadcast_to(q, u.shape)
+        apart = side(u, v, w, start) * side(u, v, w, end) < 0.0
+        turns = np.stack([side(start, u, v, end), side(start, v, w, end), side(start, w, u, end)])
+        count += int((apart & ((turns > 0.0).all(axis=0) | (turns < 0.0).all(axis=0))).sum())
+    return count
+
+
 def stretch(rest, x, edges):
     """Mean and largest ratio of an edge's length to its length at rest."""
     length = lambda p: np.linalg.norm(p[edges[:, 0]] - p[edges[:, 1]], axis=1)

@@ -24,7 +24,8 @@ G = 9.81
 class Scene:
     """Sheets, given as (vertices, triangles, velocities)."""
 
-    def __init__(self, sheets, contact=True, gravity=(0, 0, 0), held=(), ground=False):
+    def __init__(self, sheets, contact=True, gravity=(0, 0, 0), held=(), ground=False, held_sheets=None):
+        held_sheets = range(len(sheets)) if held_sheets is None else held_sheets
         area = lambda x: float(x[:, 0].max() - x[:, 0].min()) ** 2
         flex = "".join(
             f"""
@@ -32,7 +33,7 @@ class Scene:
                         element="{" ".join(str(c) for c in triangles.flatten())}" mass="{DENSITY * area(x)!r}" radius="{RADIUS}">
                 <elasticity young="{YOUNG}" poisson="{POISSON}" thickness="{THICKNESS}" elastic2d="both"/>
                 <contact selfcollide="{"auto" if contact else "none"}" contype="{int(contact)}" conaffinity="{int(contact)}"/>
-                {f'<pin id="{" ".join(str(p) for p in held)}"/>' if len(held) else ""}
+                {f'<pin id="{" ".join(str(p) for p in held)}"/>' if len(held) and k in held_sheets else ""}
               </flexcomp>"""
             for k, (x, triangles, _) in enumerate(sheets)
         )

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs our benchmarks and the peers' on the same input, one after the other on one core, and prints the ratios.
 #
-#   bench/peers/run_all.sh [twist] [drape] [contact] [motion]       (all four without an argument)
+#   bench/peers/run_all.sh [twist] [drape] [contact] [motion] [holds]       (all without an argument)
 #
 # PYTHON is the interpreter with the peers (default: python3), DATA a scratch folder (default: target/bench-data).
 # CELLS, SIDES and TRIANGLES choose the sizes, ITERATIONS and WIND (seconds of winding) the twist, STEPS the length of the
@@ -12,7 +12,7 @@ cd "$here/../.."
 python="${PYTHON:-python3}"
 data="${DATA:-target/bench-data}"
 repeats="${REPEATS:-3}"
-what="${*:-twist drape contact motion}"
+what="${*:-twist drape contact motion holds}"
 export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 RAYON_NUM_THREADS=1
 export PYTHONDONTWRITEBYTECODE=1
 one() { taskset -c "${CORE:-0}" "$@"; }
@@ -46,7 +46,11 @@ for job in $what; do
             one target/release/motion --write "$data" | tee -a "$log"
             one "$python" "$here/newton_motion.py" "$data" | tee -a "$log"
             one "$python" "$here/mujoco_motion.py" "$data" | tee -a "$log" ;;
-        *) echo "run_all.sh: not twist, drape, contact or motion: $job" >&2; exit 2 ;;
+        holds)
+            one target/release/holds --write "$data" | tee -a "$log"
+            one "$python" "$here/newton_holds.py" "$data" | tee -a "$log"
+            one "$python" "$here/mujoco_holds.py" "$data" | tee -a "$log" ;;
+        *) echo "run_all.sh: not twist, drape, contact, motion or holds: $job" >&2; exit 2 ;;
     esac
 done
 echo

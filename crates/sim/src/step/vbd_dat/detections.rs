@@ -84,16 +84,7 @@ impl VbdDat {
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
-            let mut waiting = vec![0; going.len()];
-            for (k, &v) in moved.iter().enumerate() {
-                if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
-                    let waiting: &mut u32 = &mut waiting[self.island_of(system, v)];
-                    // What is prescribed waits for nothing.
-                    let counts = if self.work.held[v as usize] { u32::MAX } else { 1 };
-                    *waiting = waiting.saturating_add(counts);
-                }
-            }
-            let asks = self.impatient(system, &waiting);
+            let asks = self.impatient(system, moved);
             self.bodies.accept(&self.truncator, true);
             self.place_all();
             self.advance(system, state, &going);

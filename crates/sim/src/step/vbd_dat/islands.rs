@@ -8,6 +8,10 @@ use crate::kinematic::{MEMORY, PrescribedSet, Progress};
 use crate::model::Snapshot;
 use crate::system::System;
 
+/// Share of the way of an island in the initial guess that those may be short of whom far pairs or budgets stopped. Smaller:
+/// a few of many bodies cost all of them more detections. Larger: with few sweeps fast things are late.
+const SHORT: f64 = 0.1;
+
 /// The islands within a step, by component.
 #[derive(Debug, Default)]
 pub(super) struct Islands {
@@ -112,8 +116,12 @@ impl VbdDat {
         if sweep > 0 {
             self.mark_lagging(system, state, &mut asks);
         }
-        let points = self.points_of_islands();
-        let wet = self.wet_island(system);
+        let mut points = vec![0_u32; asks.len()];
+        for (c, &island) in self.detection.island.iter().enumerate() {
+            points[island as usize] += self.islands.points[c];
+        }
+        // Particles are one component.
+        let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
         let regular = sweep > 0 && sweep.is_multiple_of(self.settings.detect_every);
         // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
         let listed = if regular { self.listed(system) } else { Vec::new() };
@@ -129,30 +137,34 @@ impl VbdDat {
         self.going(&asks)
     }
 
-    /// Points of each island that descend, by its first component.
-    fn points_of_islands(&self) -> Vec<u32> {
-        let mut points = vec![0; self.islands.points.len()];
-        for (&island, count) in self.detection.island.iter().zip(&self.islands.points) {
-            points[island as usize] += count;
-        }
-        points
-    }
-
-    /// The island of the particles that phase 2 has anything to do for: they are one component.
-    fn wet_island(&self, system: &System) -> Option<usize> {
-        self.work.wet.first().map(|&v| self.island_of(system, v))
-    }
-
-    /// The islands whose initial guess goes on after a detection, when so many of their points were kept from it. A few
-    /// may wait for the first sweeps, if these detect; particles have no other way to their targets.
-    pub(super) fn impatient(&self, system: &System, waiting: &[u32]) -> Vec<bool> {
-        let wet = self.wet_island(system);
+    /// The islands whose initial guess goes on after a detection: far pairs or budgets kept more than a share of its whole
+    /// way from those of its points that they stopped, or anything from what is prescribed, or from a particle. Sweeps that
+    /// detect make up for less; particles have no other way to their targets.
+    pub(super) fn impatient(&self, system: &System, moved: &[u32]) -> Vec<bool> {
+        let stopped = |k: usize| self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k);
+        let mut asks = vec![false; self.islands.points.len()];
         let patient = self.settings.iterations > self.settings.detect_every;
-        let patience = |(i, points): (usize, u32)| {
-            if patient && wet != Some(i) { (BOUNDED * f64::from(points)) as u32 } else { 0 }
-        };
-        let points = self.points_of_islands().into_iter().enumerate();
-        points.map(patience).zip(waiting).map(|(patience, waiting)| *waiting > patience).collect()
+        let mut body_stopped = vec![false; system.bodies.list.len()];
+        for v in moved.iter().enumerate().filter(|(k, _)| stopped(*k)).map(|(_, v)| *v) {
+            let is_particle = v as usize >= system.geometry.first_particle();
+            asks[self.island_of(system, v)] |= !patient || is_particle || self.work.held[v as usize];
+            if let Some((body, _)) = system.bodies.at(v as usize) {
+                body_stopped[body] = true;
+            }
+        }
+        // Of all the points of an island, and of those that were stopped [m].
+        let mut ways = vec![[0.0; 2]; asks.len()];
+        for (k, &v) in moved.iter().enumerate() {
+            let i = v as usize;
+            let wanted = self.work.wanted[i] - self.detection.frame[i];
+            let left = (wanted - self.dx.accepted()[i]).length();
+            let waits = system.bodies.at(i).map_or_else(|| stopped(k), |(body, _)| body_stopped[body]);
+            let [whole, waiting] = &mut ways[self.island_of(system, v)];
+            *whole += wanted.length();
+            *waiting += if waits { left } else { 0.0 };
+        }
+        asks.iter_mut().zip(&ways).for_each(|(asks, [whole, waiting])| *asks |= *waiting > SHORT * whole);
+        asks
     }
 
     /// Whether any pair of surfaces is listed in each island.
