@@ -237,7 +237,7 @@ pub enum Step {
     /// At most 1/240 s.
     Auto(Auto),
     /// At most this [s].
-    Seconds(#[schemars(range(min = 0.000000001, max = 1))] f64),
+    Seconds(#[schemars(range(min = 0.000000001, max = 10))] f64),
 }
 
 /// The word "auto".

@@ -17,8 +17,12 @@ const SHORT: f64 = 0.1;
 pub(super) struct Islands {
     /// Points that descend.
     points: Vec<u32>,
+    /// Components that are rigid bodies.
+    bodies: Vec<bool>,
     /// Sweeps since its last detection.
     sweeps: Vec<u32>,
+    /// The same with the Newton steps of bodies that come before sweeps, where there are bodies in its island.
+    turns: Vec<u32>,
     /// Bodies that wait at their budgets for the next detection, by the first component of their island.
     waiting: Vec<u32>,
     /// Points that waited at their budgets in the last sweep, by the first component of their island.
@@ -33,7 +37,10 @@ impl Islands {
         for &v in system.colors.iter().flatten().chain(body_points) {
             points[system.geometry.component[v as usize] as usize] += 1;
         }
-        Islands { points, sweeps: vec![0; count], waiting: vec![0; count], bounded: vec![0; count] }
+        let mut bodies = vec![false; count];
+        body_points.iter().for_each(|&v| bodies[system.geometry.component[v as usize] as usize] = true);
+        let zeros = || vec![0; count];
+        Islands { points, bodies, sweeps: zeros(), turns: zeros(), waiting: zeros(), bounded: zeros() }
     }
 
     /// All components.
@@ -50,7 +57,7 @@ impl Islands {
     /// The `seen` components were detected anew.
     pub fn detected(&mut self, seen: &[bool]) {
         for (c, _) in seen.iter().enumerate().filter(|(_, seen)| **seen) {
-            (self.sweeps[c], self.waiting[c]) = (0, 0);
+            (self.sweeps[c], self.turns[c], self.waiting[c]) = (0, 0, 0);
         }
     }
 
@@ -61,7 +68,7 @@ impl Islands {
 
     /// Ends a sweep.
     pub fn end_sweep(&mut self) {
-        self.sweeps.iter_mut().for_each(|s| *s += 1);
+        self.sweeps.iter_mut().chain(&mut self.turns).for_each(|s| *s += 1);
     }
 
     /// Sweeps since the last detection of a component.
@@ -96,6 +103,30 @@ impl VbdDat {
         }
     }
 
+    /// Islands with bodies, by their first components.
+    fn with_bodies(&self) -> Vec<bool> {
+        let mut found = vec![false; self.islands.bodies.len()];
+        for (c, &island) in self.detection.island.iter().enumerate() {
+            found[island as usize] |= self.islands.bodies[c];
+        }
+        found
+    }
+
+    /// Begins a Newton step of the bodies before a sweep.
+    pub(super) fn begin_lead(&mut self) {
+        for (i, _) in self.with_bodies().iter().enumerate().filter(|(_, bodies)| **bodies) {
+            self.islands.bounded[i] = 0;
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn end_lead(&mut self) {
+        let with_bodies = self.with_bodies();
+        for (c, &island) in self.detection.island.iter().enumerate() {
+            self.islands.turns[c] += u32::from(with_bodies[island as usize]);
+        }
+    }
+
     /// The components of the islands that ask, by their first ones; all of them where nothing else may move.
     pub(super) fn going(&self, asks: &[bool]) -> Option<Vec<bool>> {
         let Detected { island, mobile } = self.detected();
@@ -110,11 +141,20 @@ impl VbdDat {
         Detected { island: &self.detection.island, mobile: &self.detection.mobile }
     }
 
-    /// The components that look around before this sweep, if there are any.
-    pub(super) fn asking(&self, system: &System, state: &Snapshot, sweep: u32) -> Option<Vec<bool>> {
+    /// The components that look around before this `turn`, if there are any: before this sweep, or this step of the bodies
+    /// that comes before one. Islands without bodies know of sweeps alone.
+    pub(super) fn asking(&self, system: &System, state: &Snapshot, turn: u32) -> Option<Vec<bool>> {
+        let (iterations, every) = (self.settings.iterations, self.settings.detect_every);
+        let turns = self.body_steps();
+        let sweep = turn.is_multiple_of(turns).then_some(turn / turns);
+        let with_bodies = if turns > 1 { self.with_bodies() } else { Vec::new() };
+        let has_bodies = |i: usize| with_bodies.get(i) == Some(&true);
+        // How many came before, where it is the turn of an island at all.
+        let count = |i: usize| if has_bodies(i) { Some(turn) } else { sweep };
         let mut asks = vec![false; self.islands.points.len()];
-        if sweep > 0 {
+        if turn > 0 {
             self.mark_lagging(system, state, &mut asks);
+            asks.iter_mut().enumerate().for_each(|(i, asks)| *asks &= count(i).is_some_and(|n| n > 0));
         }
         let mut points = vec![0_u32; asks.len()];
         for (c, &island) in self.detection.island.iter().enumerate() {
@@ -122,17 +162,19 @@ impl VbdDat {
         }
         // Particles are one component.
         let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
-        let regular = sweep > 0 && sweep.is_multiple_of(self.settings.detect_every);
+        let is_regular = |n: Option<u32>| n.is_some_and(|n| n > 0 && n.is_multiple_of(every));
+        let regular = is_regular(sweep) || (turns > 1 && is_regular(Some(turn)));
         // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
         let listed = if regular { self.listed(system) } else { Vec::new() };
         for i in 0..asks.len() {
             let wet = if wet == Some(i) { self.work.wet.len() } else { 0 };
             let patience = (BOUNDED * (points[i] as usize + wet) as f64) as u32;
-            let Islands { sweeps, waiting, bounded, .. } = &self.islands;
+            let Islands { turns: since, waiting, bounded, .. } = &self.islands;
             // Without a regular detection within the step a body would wait from step to step.
-            let waits = bounded[i] > patience
-                || (self.settings.iterations <= self.settings.detect_every && waiting[i] > 0);
-            asks[i] |= (regular && points[i] > 0 && listed[i]) || (waits && sweeps[i] >= PATIENCE);
+            let waits = bounded[i] > patience || (iterations * turns <= every && waiting[i] > 0);
+            let n = count(i);
+            asks[i] |= (is_regular(n) && points[i] > 0 && listed[i])
+                || (waits && since[i] >= PATIENCE && n.is_some());
         }
         self.going(&asks)
     }
@@ -143,11 +185,14 @@ impl VbdDat {
     pub(super) fn impatient(&self, system: &System, moved: &[u32]) -> Vec<bool> {
         let stopped = |k: usize| self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k);
         let mut asks = vec![false; self.islands.points.len()];
-        let patient = self.settings.iterations > self.settings.detect_every;
+        let (sweeps, every) = (self.settings.iterations, self.settings.detect_every);
+        let with_bodies = self.with_bodies();
+        let patient = |i: usize| sweeps * if with_bodies[i] { self.body_steps() } else { 1 } > every;
         let mut body_stopped = vec![false; system.bodies.list.len()];
         for v in moved.iter().enumerate().filter(|(k, _)| stopped(*k)).map(|(_, v)| *v) {
             let is_particle = v as usize >= system.geometry.first_particle();
-            asks[self.island_of(system, v)] |= !patient || is_particle || self.work.held[v as usize];
+            let island = self.island_of(system, v);
+            asks[island] |= !patient(island) || is_particle || self.work.held[v as usize];
             if let Some((body, _)) = system.bodies.at(v as usize) {
                 body_stopped[body] = true;
             }
