@@ -6,7 +6,7 @@
 
 use crate::fluid::{Fluid, FluidError, FluidMaterial, StepLimits};
 use crate::model::Snapshot;
-use crate::settings::{FluidSettings, Splitting};
+use crate::settings::FluidSettings;
 use littoral_geom::math::{Aabb, Vec3};
 
 /// Numbers a particle remembers between steps: its state, and the acceleration by pressure that starts the next solve.
@@ -94,15 +94,6 @@ impl FluidSystem {
     /// its point, so that levels and displaced volumes are right.
     pub fn stand_off(&self) -> f64 {
         0.5 * self.spacing
-    }
-
-    /// Share of the contact energy that is left to the phase after the fluid's [–].
-    pub fn contact_share(&self) -> f64 {
-        match self.settings.splitting {
-            Splitting::Proxy => 0.5,
-            Splitting::ProxyThreePhase => 1.0 / 3.0,
-            Splitting::Baseline | Splitting::Joint => 1.0,
-        }
     }
 
     /// Stiffness of the contact of a particle [N/m]: that of a layer of the fluid one spacing thick, k_I dx² / dx.

@@ -13,6 +13,7 @@ use littoral_geom::random::Random;
 use littoral_geom::sampling::{Nozzle, SamplingError, default_stand_off, fill_box, fill_solid, nozzle_layer};
 use littoral_sim::scene::{Emitter as SimEmitter, Liquid, SceneBuilder};
 use littoral_sim::settings::{self, FluidSettings};
+use std::collections::HashSet;
 
 /// Particles that a fluid without a spacing is filled with.
 const PARTICLES_AUTO: f64 = 1e4;
@@ -103,14 +104,15 @@ impl Build<'_> {
                 return Err(self.document.error_at(&at, &message, Some("use a larger spacing")));
             }
             let mut particles = Vec::new();
+            let mut random = Random::new(u64::from(self.scene.seed));
             for region in &regions {
                 let sampled = region.sample(spacing);
                 let at = format!("{path}.fill");
-                particles.extend(sampled.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?);
-            }
-            let mut random = Random::new(u64::from(self.scene.seed));
-            for p in particles.iter_mut().filter(|_| o.jitter > 0.0) {
-                *p += o.jitter * spacing * random.in_cube(1.0);
+                let mut sampled = sampled.map_err(|e| self.document.error_at(&at, &e.to_string(), None))?;
+                if o.jitter > 0.0 {
+                    shake(&mut sampled, spacing, o.jitter, &mut random);
+                }
+                particles.extend(sampled);
             }
             if particles.is_empty() && !regions.is_empty() {
                 let message = format!("there is no room for a particle: particles are {spacing} m apart");
@@ -249,4 +251,49 @@ fn estimate(regions: &[Region], emitters: &[SimEmitter], spacing: f64) -> f64 {
     let filled: f64 = regions.iter().map(|r| r.bounds().extent().element_product()).sum();
     let emitted = |e: &SimEmitter| std::f64::consts::PI * e.radius.powi(2) * e.speed * (e.stop - e.start);
     (filled + emitters.iter().map(emitted).sum::<f64>()) / spacing.powi(3)
+}
+
+/// Puts the particles of one lattice off their places by up to `share` of the spacing along each axis; along an axis on which
+/// a particle has not both neighbours it stays, so that none leaves what it fills.
+fn shake(particles: &mut [Vec3], spacing: f64, share: f64, random: &mut Random) {
+    let Some(origin) = particles.first().copied() else { return };
+    let cell = |p: Vec3| ((p - origin) / spacing).round().to_array().map(|c| c as i64);
+    let filled: HashSet<[i64; 3]> = particles.iter().map(|p| cell(*p)).collect();
+    for p in particles {
+        let own = cell(*p);
+        let inner = |axis: usize, side: i64| {
+            let mut other = own;
+            other[axis] += side;
+            filled.contains(&other)
+        };
+        let mut off = share * spacing * random.in_cube(1.0);
+        for axis in 0..3 {
+            if !(inner(axis, -1) && inner(axis, 1)) {
+                off[axis] = 0.0;
+            }
+        }
+        *p += off;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shaken_stays_in_what_it_fills() {
+        let (n, dx) = (5, 0.1);
+        let at = |i: usize| dx * Vec3::new((i % n) as f64, (i / n % n) as f64, (i / n / n) as f64);
+        let lattice: Vec<Vec3> = (0..n * n * n).map(at).collect();
+        let mut shaken = lattice.clone();
+        shake(&mut shaken, dx, 0.4, &mut Random::new(1));
+        let last = dx * (n - 1) as f64;
+        for (p, q) in lattice.iter().zip(&shaken) {
+            for axis in 0..3 {
+                let outer = p[axis] < 0.5 * dx || p[axis] > last - 0.5 * dx;
+                assert_eq!(p[axis] == q[axis], outer, "{p} went to {q}");
+                assert!((p[axis] - q[axis]).abs() <= 0.4 * dx);
+            }
+        }
+    }
 }

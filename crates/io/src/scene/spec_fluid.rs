@@ -25,7 +25,7 @@ pub struct Fluid {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill: Option<Fills>,
     /// How far each particle of what it fills is put off its lattice, at random, along each axis as a share of the spacing
-    /// [–]. A lattice that is sheared or drawn out strongly resists; 0.2 takes that from it. Default: 0.
+    /// [–]; the outermost stay in their layers. A lattice that is sheared or drawn out strongly resists; 0.2 takes that from it. Default: 0.
     #[schemars(range(min = 0, max = 0.4))]
     #[serde(skip_serializing_if = "is_nothing")]
     pub jitter: f64,

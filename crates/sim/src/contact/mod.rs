@@ -42,8 +42,6 @@ const FLAT: f64 = 1e-3;
 pub struct ParticleContact {
     /// Distance at which it begins: the stand-off of half a spacing [m].
     pub radius: f64,
-    /// Share of the contact energy that this phase holds [–]: the rest is in the fluid's.
-    pub share: f64,
     /// Stiffness of each particle (p) [N/m].
     pub stiffness: Vec<f64>,
 }
@@ -360,13 +358,13 @@ impl ContactModel {
     ) -> Option<Contact> {
         let (used, split) = (kind.used(), kind.split());
         if let Some((slot, p)) = (0..used).find_map(|s| Some((s, self.particle_at(q[s])?))) {
-            let ParticleContact { radius, share, stiffness } = &self.particles;
+            let ParticleContact { radius, stiffness } = &self.particles;
             let radius = if served { *radius } else { LAST_RESORT * radius };
             if !served && gap > LAST_RESORT_REACH * radius {
                 return None;
             }
             let give = self.mass[q[slot] as usize] / (h * h);
-            let stiffness = share * stiffness[p];
+            let stiffness = stiffness[p];
             return Some(Contact {
                 kind,
                 points: q,

@@ -1,4 +1,5 @@
-//! Density by summation with the true mass, self included: φ_i = ρ_i/ρ₀ = Σ_j V₀ W_ij + walls, J_i = 1/φ_i.
+//! Density by summation with the true mass, self included: φ_i = ρ_i/ρ₀ = Σ_j V₀ W_ij/(1 − γ_i), J_i = 1/φ_i,
+//! γ_i being the share of the kernel that walls hide.
 //!
 //! The sum is over volumes, so fluids of different density in one scene do not see each other's mass.
 //!

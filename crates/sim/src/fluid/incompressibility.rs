@@ -1,7 +1,7 @@
 //! The incompressibility energy P_I = Σ_i ½ k_I V₀ (J_i − 1)², J_i linear in the displacement u.
 //!
 //! J = 1/φ is expanded to first order at xⁿ: with the strain s_i = Σ_j c_ij x_ij·(u_j − u_i) + b_i·u_i,
-//! J_i = Jⁿ_i + (Jⁿ_i)² s_i. (Published variants put Jⁿ_i Jⁿ_j for the square; this is the derivative itself, so the
+//! J_i = Jⁿ_i + (Jⁿ_i)² s_i/(1 − γ_i). (Published variants put Jⁿ_i Jⁿ_j for the square; this is the derivative itself, so the
 //! error is second order whatever the density, and the pair coefficient is symmetric.) Hence
 //! ∂P/∂u_k = −Σ_j c_kj (τ_k + τ_j) x_kj + τ_k b_k with τ = ∂P/∂s: two passes that gather, and forces of a pair that
 //! cancel bit by bit and lie along x_kj.

@@ -139,13 +139,13 @@ impl Fluid {
             wall_forces: self.wall_forces(),
             report,
         };
-        // A tension is h² k V₀ (J − 1) (Jⁿ)² in m_ref dx².
+        // A tension is h² k V₀ (J − 1) (Jⁿ)²/(1 − γ) in m_ref dx².
         let unit = self.reference_mass() / (self.spacing * self.system.h * self.system.h);
         for (slot, (i, x)) in self.order.iter().zip(self.grid.positions()).enumerate() {
             let i = *i as usize;
             solution.x[i] = *x + self.u[slot] * self.spacing;
             let ratio = self.system.ratio[slot];
-            solution.pressure[i] = -unit * self.tension[slot] / (ratio * ratio);
+            solution.pressure[i] = -unit * self.tension[slot] / (ratio * ratio * self.system.open[slot]);
         }
         solution
     }

@@ -112,6 +112,8 @@ impl Fluid {
         system.ratio.resize(n, 1.0);
         system.surface.resize(n, 0.0);
         system.active.resize(n, false);
+        system.open.clear();
+        system.open.resize(n, 1.0);
         system.push.clear();
         system.push.resize(n, Vec3::ZERO);
         system.offset.clear();
@@ -157,7 +159,11 @@ impl Fluid {
             }));
             shares.clear();
             shares.resize(own.len(), Share::default());
-            system.fill[i] += walls::combine(kernel, &own, &mut shares);
+            let hidden = walls::combine(kernel, &own, &mut shares);
+            let completed = walls::complete(system.fill[i], hidden);
+            (system.fill[i], system.open[i]) = (completed.fill, completed.open);
+            self.summed_gradient[i] *= completed.open;
+            shares.iter_mut().for_each(|share| share.slope *= completed.rise);
             let material = &self.materials[self.kinds[own[0].particle as usize] as usize];
             let sliding = system.h * material.viscosity / (self.spacing * self.spacing) * system.mass[i];
             for (((_, index), wall), share) in group.iter().zip(&own).zip(&shares) {
@@ -172,8 +178,8 @@ impl Fluid {
                     slope: share.slope,
                     drag,
                 };
-                self.summed_gradient[i] += wall.slope * wall.normal;
-                // s += −γ′ n·(u − u_wall)
+                self.summed_gradient[i] += completed.open * wall.slope * wall.normal;
+                // s += −φ γ′ n·(u − u_wall)
                 system.offset[i] += wall.slope * wall.normal.dot(wall.motion);
                 system.walls.push(wall);
                 match wall.anchor() {

@@ -39,7 +39,7 @@ pub(super) struct SlotWall {
     pub motion: Vec3,
     /// Its corners that are unknowns.
     pub corners: Option<([u32; 3], [f64; 3])>,
-    /// Weighted slope of the wall's volume, ≤ 0.
+    /// Weighted slope of the wall's volume times what that does to the strain, φ γ′, ≤ 0.
     pub slope: f64,
     /// Coefficient of the viscous energy of sliding past the wall.
     pub drag: f64,
@@ -60,6 +60,8 @@ pub(super) struct System {
     pub fill: Vec<f64>,
     /// Jⁿ with free surfaces completed.
     pub ratio: Vec<f64>,
+    /// 1/(1 − γ) of what walls hide from a particle [–], ≥ 1: it multiplies strains.
+    pub open: Vec<f64>,
     /// 0 inside the fluid, 1 at a free surface.
     pub surface: Vec<f64>,
     /// Derivative of the strain by the particle's own displacement through walls without nodes.
@@ -90,25 +92,26 @@ impl System {
         self.pairs.iter().any(|p| !p.viscous.is_empty())
     }
 
-    /// J_i of a strain s_i: J = Jⁿ + (Jⁿ)² (s + s_walls).
+    /// J_i of a strain s_i: J = Jⁿ + (Jⁿ)² (s + s_walls)/(1 − γ).
     #[inline]
     pub fn volume_ratio(&self, slot: usize, strain: f64) -> f64 {
         let ratio = self.ratio[slot];
-        ratio + ratio * ratio * (strain + self.offset[slot])
+        ratio + ratio * ratio * self.open[slot] * (strain + self.offset[slot])
     }
 
-    /// ∂(energy of slot)/∂(strain of slot): h² k_I V₀ (J − 1) (Jⁿ)², or 0 if its term is off.
+    /// ∂(energy of slot)/∂(strain of slot): h² k_I V₀ (J − 1) (Jⁿ)²/(1 − γ), or 0 if its term is off.
     #[inline]
     pub fn tension(&self, slot: usize, strain: f64) -> f64 {
         let ratio = self.ratio[slot];
         let on = f64::from(self.active[slot]);
-        on * self.stiffness[slot] * ratio * ratio * (self.volume_ratio(slot, strain) - 1.0)
+        on * self.stiffness[slot] * ratio * ratio * self.open[slot] * (self.volume_ratio(slot, strain) - 1.0)
     }
 
     /// The second derivative of that energy by the strain.
     #[inline]
     pub fn weight(&self, slot: usize) -> f64 {
-        f64::from(self.active[slot]) * self.stiffness[slot] * self.ratio[slot].powi(4)
+        let by_strain = self.ratio[slot] * self.ratio[slot] * self.open[slot];
+        f64::from(self.active[slot]) * self.stiffness[slot] * by_strain * by_strain
     }
 
     /// Chooses which terms are on, from the strain at the predictor: those that will be compressed, and inside the

@@ -566,7 +566,6 @@ impl Assembly {
             fluid.start(&mut memory);
             contact_model = contact_model.with_particles(ParticleContact {
                 radius: fluid.stand_off(),
-                share: fluid.contact_share(),
                 stiffness: fluid.kinds.iter().map(|k| fluid.contact_stiffness(*k)).collect(),
             });
         }

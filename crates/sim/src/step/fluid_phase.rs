@@ -1,7 +1,14 @@
 //! Phase 1 of the contact-proxy splitting [Xie 2023, Eq. 24]: fluid particles and the solid points near them, with
-//! inertia, incompressibility, viscosity, and a second-order model of half the contact energy.
+//! inertia, incompressibility, viscosity, and a second-order model of the contact energy.
 //!
-//! What comes out is x*: the inertial target of phase 2, where elasticity and the other half of the contact act. The
+//! What comes out is x*: the inertial target of phase 2, where elasticity and contact act. Where phase 2 has barriers, each
+//! phase holds half of the contact energy. In block descent this one models all of it, and its forces are taken out of the
+//! targets again, because phase 2 puts the true ones in their place:
+//!
+//! x* = argmin ½|x − x̂|²_M + h² [P + T₂[C; xⁿ]],     xⁿ⁺¹ = argmin ½|x − x*|²_M + h² [Ψ + C − ∇T₂[C; xⁿ](x*)·x].
+//!
+//! At rest both end where they began. Two halves do not: the first lets a particle sink towards a wall that the second pushes
+//! it off again, by h² F/2m, and the layer behind it is pressed together by as much. The
 //! walls' kernel volume and the reaction on the solids are part of the same solve, so that the pressure which holds a
 //! column up and the weight that a floor carries are the same number.
 
@@ -65,6 +72,8 @@ pub struct FluidPhase {
     nodes: Vec<Node>,
     walls: Vec<Wall>,
     pub(super) links: Vec<Link>,
+    /// How many links, the first ones, model contacts that the phase after has itself.
+    lent: usize,
     /// What exact Hessians of the proxies have beside the links.
     stencils: Vec<Stencil>,
     pub(super) x_hat: Vec<Vec3>,
@@ -127,6 +136,7 @@ impl FluidPhase {
             nodes: Vec::new(),
             walls: Vec::new(),
             links: Vec::new(),
+            lent: 0,
             stencils: Vec::new(),
             x_hat: Vec::new(),
             node_motion: Vec::new(),
@@ -193,6 +203,7 @@ impl FluidPhase {
         }
         self.remember(f, start.h, &solution.x, state);
         self.add_forces(system, start, &solution);
+        self.take_back(system, f, start, &solution, y);
         self.push_bodies(system, start);
         for (k, &v) in self.unknowns.points.iter().enumerate() {
             let v = v as usize;
@@ -281,6 +292,7 @@ impl FluidPhase {
             self.immersed = pieces(system, &self.fluid, start.x, &self.points);
         }
         self.surroundings(system, f, start, wanted);
+        self.lent = if start.proxy.is_none() { self.links.len() } else { 0 };
         self.tie_rods(system, f, start, state, wanted);
         let x = &start.x[f.first..];
         {
@@ -452,7 +464,6 @@ impl FluidPhase {
             })
             .collect();
         self.choose_nodes(system, f, start, &meetings, &touches);
-        let first_phase = 1.0 - f.contact_share();
         for (v, m) in &meetings {
             let i = *v as usize - f.first;
             let nodes = m.corners.map(|c| self.unknowns.of_point[c as usize]);
@@ -479,7 +490,7 @@ impl FluidPhase {
             let radius = system.contact.particles().radius;
             if m.distance < radius && start.proxy.is_none() {
                 let (force, curvature) =
-                    law::force_and_curvature(m.distance, first_phase * f.contact_stiffness(kind), radius);
+                    law::force_and_curvature(m.distance, f.contact_stiffness(kind), radius);
                 let gradient = -force * m.normal;
                 let hessian: Mat3 = curvature * outer(m.normal, m.normal);
                 self.link_objects.push(object);
@@ -561,18 +572,29 @@ impl FluidPhase {
                 self.force[*node as usize] += weight * *force;
             }
         }
-        for (link, object) in self.links.iter().zip(&self.link_objects) {
-            let corners = || link.nodes.iter().zip(link.weights).filter(|(n, _)| **n != NO_NODE);
-            let point: Vec3 = corners().map(|(n, w)| w * solution.nodes[*n as usize]).sum();
-            let i = link.particle as usize;
-            let relative = solution.x[i] - start.x[first + i] - link.motion - point;
-            let force = link.gradient + link.hessian * relative;
+        for (link, object) in self.links.iter().zip(&self.link_objects).skip(self.lent) {
+            let force = link_force(link, first, start.x, solution);
             self.on_objects[*object as usize] += force;
-            for (node, weight) in corners() {
+            for (node, weight) in link.nodes.iter().zip(link.weights).filter(|(n, _)| **n != NO_NODE) {
                 self.force[*node as usize] += weight * force;
             }
         }
         self.add_stencil_forces(first, start.x, solution);
+    }
+
+    /// Takes the forces of modelled contacts out of the particles' targets again: the next phase has the contacts themselves.
+    fn take_back(
+        &self,
+        system: &System,
+        f: &FluidSystem,
+        start: &Start<'_>,
+        solution: &Solution,
+        y: &mut [Vec3],
+    ) {
+        for link in &self.links[..self.lent] {
+            let v = f.first + link.particle as usize;
+            y[v] += start.h * start.h / system.mass[v] * link_force(link, f.first, start.x, solution);
+        }
     }
 
     /// Adds the forces of the stencils on the nodes.
@@ -620,6 +642,15 @@ impl FluidPhase {
         report.compression_max = there().map(|f| f - 1.0).fold(0.0, f64::max);
         report.volume_error = there().map(|f| 1.0 / f - 1.0).sum::<f64>() / count;
     }
+}
+
+/// Force of a link on its corners at the solution [N]; its particle, points from `first` on, gets the opposite.
+fn link_force(link: &Link, first: usize, x: &[Vec3], solution: &Solution) -> Vec3 {
+    let corners = link.nodes.iter().zip(link.weights).filter(|(n, _)| **n != NO_NODE);
+    let point: Vec3 = corners.map(|(n, w)| w * solution.nodes[*n as usize]).sum();
+    let i = link.particle as usize;
+    let relative = solution.x[i] - x[first + i] - link.motion - point;
+    link.gradient + link.hessian * relative
 }
 
 /// How the linear system is solved.
