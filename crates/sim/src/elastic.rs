@@ -260,6 +260,12 @@ impl Elastic {
         self.beside_fan(v, x, self.fans.block(v, x))
     }
 
+    /// Gradient [N] and Hessian block [N/m] of the fan of `v`; zero if it has none.
+    #[inline]
+    pub(crate) fn fan_block(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+        self.fans.block(v, x)
+    }
+
     /// The `start` and what all elements that are in no fan add to it.
     #[inline]
     pub(crate) fn beside_fan(&self, v: u32, x: &[Vec3], start: (Vec3, Mat3)) -> (Vec3, Mat3) {

@@ -54,7 +54,42 @@ pub(super) fn together(contact: &Contact, bridge: &Bridge, v: u32, color_of: &[u
     shares.filter(|(p, _)| color_of[**p as usize] == color).map(|(_, w)| w.abs()).sum()
 }
 
+/// Two points of a colour that bear a contact on its two sides with more than this share, as the product of their weights, take
+/// turns. Smaller: more points go in a pass of their own. Larger: more of them move at once, each with the curvature of both, which
+/// brings what they have in common to its place ten times more slowly.
+const TURNS: f64 = 0.1;
+
 impl Contacts {
+    /// Pairs of points of the same colour below `colors` on the two sides of a contact that acts at `x` [m], the higher
+    /// first, sorted: those that should not move at once.
+    pub fn rivals(&self, x: &[Vec3], color_of: &[u32], colors: u32, out: &mut Vec<[u32; 2]>) {
+        out.clear();
+        for contact in self.list.iter().filter(|c| !c.has_particle()) {
+            let points = contact.points();
+            let (one, other) = points.split_at(contact.split());
+            let alike = |p: u32, q: u32| {
+                color_of[p as usize] < colors && color_of[p as usize] == color_of[q as usize]
+            };
+            if !one.iter().any(|&p| other.iter().any(|&q| alike(p, q))) {
+                continue;
+            }
+            let bridge = contact.bridge(x);
+            if bridge.distance >= contact.radius {
+                continue;
+            }
+            for (i, &p) in one.iter().enumerate() {
+                for (j, &q) in other.iter().enumerate() {
+                    let share = bridge.weights[i] * bridge.weights[one.len() + j];
+                    if p != q && alike(p, q) && share.abs() > TURNS {
+                        out.push([p.max(q), p.min(q)]);
+                    }
+                }
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+    }
+
     pub(super) fn index(&mut self, n: usize) {
         self.offsets.clear();
         self.offsets.resize(n + 1, 0);

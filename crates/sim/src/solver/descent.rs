@@ -27,7 +27,7 @@ pub struct Objective<'a> {
 
 impl Objective<'_> {
     /// Steps of the `points` from the positions `x` [m], and their Hessian blocks [N/m]; none for those that are `held` (n). They
-    /// are the `window` of a colour, or points without an elastic fan.
+    /// are the `window` of a colour, or any points.
     pub fn newton_steps(
         &self,
         (points, window): (&[u32], Option<(usize, usize)>),
@@ -45,7 +45,7 @@ impl Objective<'_> {
             if held[v as usize] {
                 *out = (Vec3::ZERO, Mat3::IDENTITY);
             } else if window.is_none() || !is_alone(v) {
-                let start = if covers(v) { *out } else { self.inertia(v, x) };
+                let start = if covers(v) { *out } else { self.start(v, x) };
                 *out = self.newton_step(v, x, start);
             }
         }
@@ -91,6 +91,13 @@ impl Objective<'_> {
         let i = v as usize;
         let weight = self.mass[i] * self.inverse_h2;
         (weight * (x[i] - self.y[i]), Mat3::from_diagonal(Vec3::splat(weight)))
+    }
+
+    /// Inertia and the elastic fan of `v`.
+    #[inline]
+    fn start(&self, v: u32, x: &[Vec3]) -> (Vec3, Mat3) {
+        let (inertia, fan) = (self.inertia(v, x), self.elastic.fan_block(v, x));
+        (fan.0 + inertia.0, fan.1 + inertia.1)
     }
 
     #[inline]

@@ -97,6 +97,14 @@ struct Work {
     held_points: Vec<u32>,
     /// Particles that may meet something, or have not come to their target.
     wet: Vec<u32>,
+    /// Colour of each point (n): of those that have a turn of their own, beyond all colours of the system.
+    color_of: Vec<u32>,
+    /// Points of the same colour that press each other, the higher first, sorted.
+    rivals: Vec<[u32; 2]>,
+    /// Points of each colour that move after the others of it.
+    late: Vec<Vec<u32>>,
+    /// Points that do not move with the others of their colour (n): held ones and late ones.
+    waits: Vec<bool>,
     /// Positions one and two sweeps ago, for Chebyshev.
     before: [Vec<Vec3>; 2],
 }
@@ -344,6 +352,26 @@ impl VbdDat {
         cut
     }
 
+    /// Gives a turn of its own to what would move at once with a point of the same colour that it presses.
+    fn take_turns(&mut self, system: &System, x: &SafePositions) {
+        let Work { color_of, late, waits, held, rivals, .. } = &mut self.work;
+        let colors = system.rods.as_ref().map_or(system.colors.len(), |rods| rods.first_color);
+        self.contacts.rivals(x.as_slice(), &system.color_of, colors as u32, rivals);
+        color_of.clone_from(&system.color_of);
+        waits.clone_from(held);
+        late.resize(colors, Vec::new());
+        late.iter_mut().for_each(Vec::clear);
+        // The lower of two points was decided before.
+        for &[p, q] in &*rivals {
+            let (own, other) = (color_of[p as usize], color_of[q as usize]);
+            if own == other && (own as usize) < colors && !held[p as usize] && !held[q as usize] {
+                late[own as usize].push(p);
+                color_of[p as usize] = colors as u32 + own;
+                waits[p as usize] = true;
+            }
+        }
+    }
+
     fn place_all(&mut self) {
         self.work.current.clear();
         self.work.current.extend(self.work.base.iter().zip(self.dx.accepted()).map(|(b, d)| *b + *d));
@@ -374,6 +402,11 @@ impl VbdDat {
                 Some(group) => self.descend_rods(system, x, state, h, group, report),
                 None => self.descend(system, x, state, h, (color, Some(k)), report),
             });
+            if self.work.late.get(k).is_some_and(|late| !late.is_empty()) {
+                let late = std::mem::take(&mut self.work.late[k]);
+                total = total.plus(self.descend(system, x, state, h, (&late, None), report));
+                self.work.late[k] = late;
+            }
         }
         if self.settings.chebyshev > 0.0 {
             total = total.plus(self.accelerate(system, x));
@@ -393,9 +426,9 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let start = Instant::now();
-        let Work { current, held, moves, y, .. } = &mut self.work;
-        let (current, held) = (&*current, &*held);
-        let objective = objective(system, (&self.contacts, self.dx.sizes()), y, &state.x, h);
+        let Work { current, held, waits, moves, y, color_of, .. } = &mut self.work;
+        let (current, held) = (&*current, if color.is_some() { &*waits } else { &*held });
+        let objective = objective(system, (&self.contacts, self.dx.sizes(), color_of), y, &state.x, h);
         moves.resize(points.len(), (Vec3::ZERO, Mat3::ZERO));
         let windows = points.par_chunks(WINDOW).zip(moves.par_chunks_mut(WINDOW)).enumerate();
         windows.for_each(|(window, (points, moves))| {
@@ -421,8 +454,8 @@ impl VbdDat {
         let Some(rods) = &system.rods else { return Cut::default() };
         let start = Instant::now();
         self.rods.clamp(rods, &system.prescribed, state);
-        let Work { current, held, moves, y, .. } = &mut self.work;
-        let objective = objective(system, (&self.contacts, self.dx.sizes()), y, &state.x, h);
+        let Work { current, held, moves, y, color_of, .. } = &mut self.work;
+        let objective = objective(system, (&self.contacts, self.dx.sizes(), color_of), y, &state.x, h);
         self.rods.descend(rods, group, &objective, current, held, moves);
         self.take_moves(system, x, &rods.groups[group], start, report)
     }
@@ -462,7 +495,13 @@ impl VbdDat {
         report: &mut StepReport,
     ) -> Cut {
         let start = Instant::now();
-        let objective = objective(system, (&self.contacts, self.dx.sizes()), &self.work.y, &state.x, h);
+        let objective = objective(
+            system,
+            (&self.contacts, self.dx.sizes(), &self.work.color_of),
+            &self.work.y,
+            &state.x,
+            h,
+        );
         self.bodies.newton(system, &objective, &self.work.current);
         self.bodies.propose(system, &self.work.base, self.dx.edit());
         for &v in &self.bodies.points {
@@ -508,7 +547,8 @@ impl VbdDat {
             self.coarse.begin(system, &self.work.current, held, 1.0 / (h * h));
         }
         let (proposals, moved) = self.dx.edit_beside_sizes();
-        let objective = objective(system, (&self.contacts, moved), &self.work.y, &state.x, h);
+        let objective =
+            objective(system, (&self.contacts, moved, &self.work.color_of), &self.work.y, &state.x, h);
         self.coarse.propose(system, &objective, &self.work.current, held, proposals);
         let request = Request { moved: &self.coarse.points, ..Request::default() };
         let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
@@ -602,7 +642,7 @@ impl VbdDat {
 /// The objective of a step of size `h` [s] from `x_n` [m].
 fn objective<'a>(
     system: &'a System,
-    (contacts, moved): (&'a Contacts, &'a [f64]),
+    (contacts, moved, color_of): (&'a Contacts, &'a [f64], &'a [u32]),
     y: &'a [Vec3],
     x_n: &'a [Vec3],
     h: f64,
@@ -612,7 +652,7 @@ fn objective<'a>(
         contacts,
         slip: Slip { x_n, targets: y },
         moved,
-        color_of: &system.color_of,
+        color_of,
         mass: &system.mass,
         y,
         inverse_h2: 1.0 / (h * h),

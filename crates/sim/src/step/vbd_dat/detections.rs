@@ -286,6 +286,7 @@ impl VbdDat {
         self.bodies.enter_frames(system, &self.detection, |v| goes(system, going, v));
         let (memory, contacts) = (&self.memory, &mut self.contacts);
         system.contact.activate(geometry, &self.detection, x.as_slice(), h, memory, contacts);
+        self.take_turns(system, x);
         self.work.base.clear();
         self.work.base.extend(x.as_slice().iter().zip(&self.detection.frame).map(|(p, f)| *p + *f));
         self.place_all();

@@ -86,7 +86,8 @@ impl VbdDat {
         let going = going.filter(|going| going.contains(&false));
         let start = Instant::now();
         let (proposals, moved) = self.dx.edit_beside_sizes();
-        let objective = super::objective(system, (&self.contacts, moved), &self.work.y, &state.x, h);
+        let objective =
+            super::objective(system, (&self.contacts, moved, &self.work.color_of), &self.work.y, &state.x, h);
         self.rigid.propose(system, &objective, &self.work.current, proposals);
         let whole = std::mem::take(&mut self.rigid.points);
         let part = going.map(|going| those_of(system, &whole, going));
