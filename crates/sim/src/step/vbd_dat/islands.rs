@@ -6,6 +6,7 @@
 use super::{BOUNDED, LAG, PATIENCE, VbdDat};
 use crate::kinematic::{MEMORY, PrescribedSet, Progress};
 use crate::model::Snapshot;
+use crate::settings::Truncation;
 use crate::system::System;
 
 /// Share of the way of an island in the initial guess that those may be short of whom far pairs or budgets stopped. Smaller:
@@ -181,7 +182,7 @@ impl VbdDat {
 
     /// The islands whose initial guess goes on after a detection: far pairs or budgets kept more than a share of its whole
     /// way from those of its points that they stopped, or anything from what is prescribed, or from a particle. Sweeps that
-    /// detect make up for less; particles have no other way to their targets.
+    /// detect make up for less where planes divide; particles have no other way to their targets.
     pub(super) fn impatient(&self, system: &System, moved: &[u32]) -> Vec<bool> {
         let stopped = |k: usize| self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k);
         let mut asks = vec![false; self.islands.points.len()];
