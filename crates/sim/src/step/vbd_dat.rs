@@ -179,23 +179,25 @@ impl VbdDat {
 
         let mut last = Cut::default();
         let points = system.colors.iter().map(Vec::len).sum::<usize>() + self.bodies.points.len();
-        let turns = self.body_steps();
-        for turn in 0..self.settings.iterations * turns {
-            let (sweep, leads) = (turn / turns, (turn + 1) % turns > 0);
+        let mut turn = 0;
+        for sweep in 0..self.settings.iterations {
             if points == 0 && self.work.wet.is_empty() && self.work.held_points.is_empty() {
                 break;
             }
-            if turn.is_multiple_of(turns) && !self.budget.allows(sweep) {
+            if !self.budget.allows(sweep) {
                 report.sweeps_left = self.settings.iterations - sweep;
                 break;
             }
-            if let Some(going) = self.asking(system, state, turn) {
-                let cut = self.redetect(system, x, state, h, going, &mut report);
-                cuts = cuts.plus(cut);
-            }
-            if leads {
-                cuts = cuts.plus(self.lead_bodies(system, x, state, h, &mut report));
-                continue;
+            let leads = self.leads(sweep);
+            for lead in 0..=leads {
+                if let Some(going) = self.asking(system, state, turn, (lead == 0).then_some(sweep)) {
+                    let cut = self.redetect(system, x, state, h, going, &mut report);
+                    cuts = cuts.plus(cut);
+                }
+                turn += 1;
+                if lead < leads {
+                    cuts = cuts.plus(self.lead_bodies(system, x, state, h, &mut report));
+                }
             }
             if !self.coarse.points.is_empty() {
                 cuts = cuts.plus(self.correct(system, x, state, h, sweep, &mut report));

@@ -142,13 +142,19 @@ impl VbdDat {
         Detected { island: &self.detection.island, mobile: &self.detection.mobile }
     }
 
-    /// The components that look around before this `turn`, if there are any: before this sweep, or this step of the bodies
-    /// that comes before one. Islands without bodies know of sweeps alone.
-    pub(super) fn asking(&self, system: &System, state: &Snapshot, turn: u32) -> Option<Vec<bool>> {
-        let (iterations, every) = (self.settings.iterations, self.settings.detect_every);
+    /// The components that look around before the step `turn` of the bodies, if there are any; it is the first of a `sweep`, or
+    /// of none. Islands without bodies know of sweeps alone.
+    pub(super) fn asking(
+        &self,
+        system: &System,
+        state: &Snapshot,
+        turn: u32,
+        sweep: Option<u32>,
+    ) -> Option<Vec<bool>> {
+        let every = self.settings.detect_every;
         let turns = self.body_steps();
-        let sweep = turn.is_multiple_of(turns).then_some(turn / turns);
-        let with_bodies = if turns > 1 { self.with_bodies() } else { Vec::new() };
+        let leads = turns > self.settings.iterations;
+        let with_bodies = if leads { self.with_bodies() } else { Vec::new() };
         let has_bodies = |i: usize| with_bodies.get(i) == Some(&true);
         // How many came before, where it is the turn of an island at all.
         let count = |i: usize| if has_bodies(i) { Some(turn) } else { sweep };
@@ -164,7 +170,7 @@ impl VbdDat {
         // Particles are one component.
         let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
         let is_regular = |n: Option<u32>| n.is_some_and(|n| n > 0 && n.is_multiple_of(every));
-        let regular = is_regular(sweep) || (turns > 1 && is_regular(Some(turn)));
+        let regular = is_regular(sweep) || (leads && is_regular(Some(turn)));
         // Where nothing is listed, budgets alone say when to look again; particles between resting walls, too.
         let listed = if regular { self.listed(system) } else { Vec::new() };
         for i in 0..asks.len() {
@@ -172,7 +178,7 @@ impl VbdDat {
             let patience = (BOUNDED * (points[i] as usize + wet) as f64) as u32;
             let Islands { turns: since, waiting, bounded, .. } = &self.islands;
             // Without a regular detection within the step a body would wait from step to step.
-            let waits = bounded[i] > patience || (iterations * turns <= every && waiting[i] > 0);
+            let waits = bounded[i] > patience || (turns <= every && waiting[i] > 0);
             let n = count(i);
             asks[i] |= (is_regular(n) && points[i] > 0 && listed[i])
                 || (waits && since[i] >= PATIENCE && n.is_some());
@@ -188,7 +194,9 @@ impl VbdDat {
         let mut asks = vec![false; self.islands.points.len()];
         let (sweeps, every) = (self.settings.iterations, self.settings.detect_every);
         let with_bodies = self.with_bodies();
-        let patient = |i: usize| sweeps * if with_bodies[i] { self.body_steps() } else { 1 } > every;
+        let by_planes =
+            matches!(self.settings.truncation, Truncation::Planar | Truncation::Slide | Truncation::Project);
+        let patient = |i: usize| by_planes && if with_bodies[i] { self.body_steps() } else { sweeps } > every;
         let mut body_stopped = vec![false; system.bodies.list.len()];
         for v in moved.iter().enumerate().filter(|(k, _)| stopped(*k)).map(|(_, v)| *v) {
             let is_particle = v as usize >= system.geometry.first_particle();

@@ -24,9 +24,17 @@ const BALANCED: f64 = 2e-4;
 const BODY_STEPS: u32 = 10;
 
 impl VbdDat {
-    /// Newton steps of the bodies in each sweep.
+    /// Newton steps of the bodies in a step; sweeps where there are none.
     pub(super) fn body_steps(&self) -> u32 {
-        if self.bodies.is_empty() { 1 } else { BODY_STEPS.div_ceil(self.settings.iterations) }
+        let sweeps = self.settings.iterations;
+        if self.bodies.is_empty() { sweeps } else { sweeps.max(BODY_STEPS) }
+    }
+
+    /// How many of them lead a sweep: those that are more than sweeps are shared out evenly, the earlier sweeps first.
+    pub(super) fn leads(&self, sweep: u32) -> u32 {
+        let sweeps = self.settings.iterations;
+        let more = self.body_steps() - sweeps;
+        more / sweeps + u32::from(sweep < more % sweeps)
     }
 
     /// A Newton step of the bodies before those of a sweep. For their islands it counts like a sweep.
