@@ -84,7 +84,7 @@ impl VbdDat {
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
-            let asks = self.impatient(system, moved);
+            let asks = self.stopped(system, moved);
             self.bodies.accept(&self.truncator, true);
             self.place_all();
             self.advance(system, state, &going);

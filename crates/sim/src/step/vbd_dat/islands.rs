@@ -6,12 +6,7 @@
 use super::{BOUNDED, LAG, PATIENCE, VbdDat};
 use crate::kinematic::{MEMORY, PrescribedSet, Progress};
 use crate::model::Snapshot;
-use crate::settings::Truncation;
 use crate::system::System;
-
-/// Share of the way of an island in the initial guess that those may be short of whom far pairs or budgets stopped. Smaller:
-/// a few of many bodies cost all of them more detections. Larger: with few sweeps fast things are late.
-const SHORT: f64 = 0.1;
 
 /// The islands within a step, by component.
 #[derive(Debug, Default)]
@@ -186,38 +181,14 @@ impl VbdDat {
         self.going(&asks)
     }
 
-    /// The islands whose initial guess goes on after a detection: far pairs or budgets kept more than a share of its whole
-    /// way from those of its points that they stopped, or anything from what is prescribed, or from a particle. Sweeps that
-    /// detect make up for less where planes divide; particles have no other way to their targets.
-    pub(super) fn impatient(&self, system: &System, moved: &[u32]) -> Vec<bool> {
-        let stopped = |k: usize| self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k);
+    /// The islands whose initial guess goes on after a detection: far pairs or budgets stopped any of the points `moved` last.
+    pub(super) fn stopped(&self, system: &System, moved: &[u32]) -> Vec<bool> {
         let mut asks = vec![false; self.islands.points.len()];
-        let (sweeps, every) = (self.settings.iterations, self.settings.detect_every);
-        let with_bodies = self.with_bodies();
-        let by_planes =
-            matches!(self.settings.truncation, Truncation::Planar | Truncation::Slide | Truncation::Project);
-        let patient = |i: usize| by_planes && if with_bodies[i] { self.body_steps() } else { sweeps } > every;
-        let mut body_stopped = vec![false; system.bodies.list.len()];
-        for v in moved.iter().enumerate().filter(|(k, _)| stopped(*k)).map(|(_, v)| *v) {
-            let is_particle = v as usize >= system.geometry.first_particle();
-            let island = self.island_of(system, v);
-            asks[island] |= !patient(island) || is_particle || self.work.held[v as usize];
-            if let Some((body, _)) = system.bodies.at(v as usize) {
-                body_stopped[body] = true;
+        for (k, &v) in moved.iter().enumerate() {
+            if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
+                asks[self.island_of(system, v)] = true;
             }
         }
-        // Of all the points of an island, and of those that were stopped [m].
-        let mut ways = vec![[0.0; 2]; asks.len()];
-        for (k, &v) in moved.iter().enumerate() {
-            let i = v as usize;
-            let wanted = self.work.wanted[i] - self.detection.frame[i];
-            let left = (wanted - self.dx.accepted()[i]).length();
-            let waits = system.bodies.at(i).map_or_else(|| stopped(k), |(body, _)| body_stopped[body]);
-            let [whole, waiting] = &mut ways[self.island_of(system, v)];
-            *whole += wanted.length();
-            *waiting += if waits { left } else { 0.0 };
-        }
-        asks.iter_mut().zip(&ways).for_each(|(asks, [whole, waiting])| *asks |= *waiting > SHORT * whole);
         asks
     }
 
