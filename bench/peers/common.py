@@ -58,6 +58,17 @@ def crossings(x, triangles):
     return count
 
 
+def side_by_side(sheets):
+    """Triangles of all the sheets, given as (vertices, triangles, …), over their points one sheet after the other."""
+    firsts = np.cumsum([0] + [len(sheet[0]) for sheet in sheets])
+    return np.concatenate([sheet[1] + first for sheet, first in zip(sheets, firsts)])
+
+
+def rim(x):
+    """Points on the rim of a square sheet about the origin."""
+    return np.flatnonzero(np.abs(x[:, :2]).max(axis=1) > 0.998 * x.max())
+
+
 def stretch(rest, x, edges):
     """Mean and largest ratio of an edge's length to its length at rest."""
     length = lambda p: np.linalg.norm(p[edges[:, 0]] - p[edges[:, 1]], axis=1)

@@ -12,20 +12,16 @@ import newton
 import numpy as np
 import warp as wp
 
-from common import crossings, read_obj, result
+from common import crossings, read_obj, result, rim, side_by_side
 from newton_motion import APART, G, RADIUS, STEP, Scene, still
 
 EVERY = 6
 HEIGHT, OPEN, PAST = 0.2, 0.02, 2.5e-3
 
 
-def follow(scene, seconds, sheets, counted=None, before=None):
+def follow(scene, seconds, sheets, before=None):
     """Runs on; crossings at the end and at most, and the fastest point of any step."""
-    parts, first = [], 0
-    for x, triangles, _ in sheets:
-        parts.append(triangles + first)
-        first += len(x)
-    triangles = np.concatenate(parts)
+    triangles = side_by_side(sheets)
     now = most = 0
     fastest = 0.0
     steps = round(seconds / STEP)
@@ -36,7 +32,7 @@ def follow(scene, seconds, sheets, counted=None, before=None):
         v = np.linalg.norm(scene.v, axis=1)
         fastest = max(fastest, float(v.max())) if np.isfinite(v).all() else float("inf")
         if k % EVERY == 0 or k == steps:
-            now = (counted or crossings)(scene.x, triangles)
+            now = crossings(scene.x, triangles)
             most = max(most, now)
     return now, most, fastest
 
@@ -55,16 +51,14 @@ def pile(sheet, peer):
 def crossed(flat, upright, peer):
     sheets = [still(flat), still(upright)]
     scene = Scene(sheets, 10)
-    start = crossings(scene.x, np.concatenate([flat[1], upright[1] + len(flat[0])]))
+    start = crossings(scene.x, side_by_side(sheets))
     now, _, fastest = follow(scene, 1.0, sheets)
     result("crossed", now, unit="crossings", peer=peer, start=start, fastest_m_per_s=fastest)
 
 
 def drop(sheet, iterations, peer):
-    x = sheet[0]
-    rim = np.flatnonzero(np.abs(x[:, :2]).max(axis=1) > 0.998 * x.max())
     sheets = [still(sheet), still(sheet, HEIGHT)]
-    scene = Scene(sheets, iterations, gravity=(0, 0, -G), held=rim)
+    scene = Scene(sheets, iterations, gravity=(0, 0, -G), held=rim(sheet[0]))
     now, most, _ = follow(scene, 0.5, sheets)
     lowest = 1e3 * scene.x[:, 2].min()
     result(f"drop {iterations}", most, unit="crossings", peer=peer, end=now, lowest_mm=lowest)
