@@ -72,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut simulation = scene(count, iterations)?;
         let (mut total, mut late) = ([0.0; 2], [0.0; 2]);
         let (mut contacts, mut detections, mut phases) = (0, 0, Phases::default());
+        let (mut residual, mut kept, mut kinetic, mut height) = (0.0, 0.0, 0.0, 0.0);
         for step in 0..steps {
             let (start, cpu) = (Instant::now(), machine::cpu_seconds());
             let report = pool.install(|| simulation.step(STEP));
@@ -87,6 +88,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 phases.forces += report.phases.forces;
                 phases.truncate += report.phases.truncate;
                 phases.solve += report.phases.solve;
+                residual += report.residual;
+                kept += report.kept_motion;
+                kinetic += report.energies.kinetic;
+                height += report.energies.gravity / (9.81 * 500.0 * EDGE.powi(3) * f64::from(count));
             }
         }
         let all = f64::from(steps);
@@ -101,6 +106,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             ("late_forces_ms", 1e3 * phases.forces / end),
             ("late_truncate_ms", 1e3 * phases.truncate / end),
             ("late_rest_ms", 1e3 * phases.solve / end),
+            ("late_residual", residual / end),
+            ("late_kept_motion", kept / end),
+            ("late_kinetic_j", kinetic / end),
+            ("late_height_m", height / end),
             ("crossings", simulation.judge().crossings.len() as f64),
         ];
         machine::result(&format!("cubes {count}"), all / total[0], "steps/s", &more);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 /// What rounding may take of a distance, as a share of the contact radius: far more than it does, and far less than
 /// makes a difference to what is looked at.
-const ROUNDING: f64 = 1e-6;
+pub(super) const ROUNDING: f64 = 1e-6;
 
 /// The contacts between two detections.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! One contact element: which features meet, the bridge between them, and what it does to either side.
 
+use super::contacts::ROUNDING;
 use super::law;
 use littoral_geom::distance::{closest_edge_edge, closest_point_edge, closest_point_triangle};
 use littoral_geom::math::{Mat3, Vec3, outer};
@@ -160,6 +161,12 @@ impl Contact {
         let [a, b, c, d] = self.points.map(|v| moved[v as usize]);
         let sides = if self.split() == 1 { a + b.max(c).max(d) } else { a.max(b) + c.max(d) };
         self.gap - self.radius - sides
+    }
+
+    /// It is too far away to act, for all that its points can have `moved` since the detection (n) [m].
+    #[inline]
+    pub fn is_beyond(&self, moved: &[f64]) -> bool {
+        self.beyond(moved) > ROUNDING * self.radius
     }
 
     /// The bridge at the positions `x` [m].

@@ -6,9 +6,9 @@
 use super::bodies::{Block, BodySystem, Island, Six, ldl_factor, ldl_substitute};
 use rayon::prelude::*;
 
-/// Relative residual, in the norm of the preconditioner, at which the iteration stops: the next sweep takes up what is
-/// left.
-const TOLERANCE: f64 = 1e-4;
+/// Relative residual, in the norm of the preconditioner, at which the iteration stops: the next Newton step takes up what is
+/// left. Contacts that come and go leave more than this at each; a heap of a thousand cubes takes half the iterations of 1e-4.
+const TOLERANCE: f64 = 1e-2;
 
 /// Iterations at most.
 const ITERATIONS: u32 = 100;

@@ -308,6 +308,9 @@ fn touch(system: &System, objective: &Objective<'_>, x: &[Vec3], contact: &Conta
     if sides == [None, None] {
         return None;
     }
+    if contact.is_beyond(objective.moved) {
+        return None;
+    }
     let bridge = contact.bridge(x);
     let response = contact.response(&bridge, x, &objective.slip, NO_SLOT)?;
     let ends = contact.ends(&bridge, x);

@@ -8,6 +8,13 @@ use crate::kinematic::{MEMORY, PrescribedSet, Progress};
 use crate::model::Snapshot;
 use crate::system::System;
 
+/// Share of the points of a pile up to which bodies that were stopped in their guess leave the rest of it to the sweeps.
+const FEW: f64 = 0.05;
+
+/// Components of an island from which on it is a pile. Where there are fewer, each one that is stopped matters, and looking around costs
+/// little. A pile has no regular detection right after one that it asked for.
+const PILE: u32 = 100;
+
 /// The islands within a step, by component.
 #[derive(Debug, Default)]
 pub(super) struct Islands {
@@ -21,6 +28,8 @@ pub(super) struct Islands {
     turns: Vec<u32>,
     /// Bodies that wait at their budgets for the next detection, by the first component of their island.
     waiting: Vec<u32>,
+    /// The sweeps are to go on with a guess that few bodies were stopped in, by the first component of their island.
+    left: Vec<bool>,
     /// Points that waited at their budgets in the last sweep, by the first component of their island.
     bounded: Vec<u32>,
 }
@@ -36,7 +45,15 @@ impl Islands {
         let mut bodies = vec![false; count];
         body_points.iter().for_each(|&v| bodies[system.geometry.component[v as usize] as usize] = true);
         let zeros = || vec![0; count];
-        Islands { points, bodies, sweeps: zeros(), turns: zeros(), waiting: zeros(), bounded: zeros() }
+        Islands {
+            points,
+            bodies,
+            sweeps: zeros(),
+            turns: zeros(),
+            waiting: zeros(),
+            left: vec![false; count],
+            bounded: zeros(),
+        }
     }
 
     /// All components.
@@ -53,7 +70,7 @@ impl Islands {
     /// The `seen` components were detected anew.
     pub fn detected(&mut self, seen: &[bool]) {
         for (c, _) in seen.iter().enumerate().filter(|(_, seen)| **seen) {
-            (self.sweeps[c], self.turns[c], self.waiting[c]) = (0, 0, 0);
+            (self.sweeps[c], self.turns[c], self.waiting[c], self.left[c]) = (0, 0, 0, false);
         }
     }
 
@@ -158,9 +175,10 @@ impl VbdDat {
             self.mark_lagging(system, state, &mut asks);
             asks.iter_mut().enumerate().for_each(|(i, asks)| *asks &= count(i).is_some_and(|n| n > 0));
         }
-        let mut points = vec![0_u32; asks.len()];
+        let (mut points, mut members) = (vec![0_u32; asks.len()], vec![0_u32; asks.len()]);
         for (c, &island) in self.detection.island.iter().enumerate() {
             points[island as usize] += self.islands.points[c];
+            members[island as usize] += 1;
         }
         // Particles are one component.
         let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
@@ -171,25 +189,55 @@ impl VbdDat {
         for i in 0..asks.len() {
             let wet = if wet == Some(i) { self.work.wet.len() } else { 0 };
             let patience = (BOUNDED * (points[i] as usize + wet) as f64) as u32;
-            let Islands { turns: since, waiting, bounded, .. } = &self.islands;
+            let Islands { turns: since, waiting, bounded, left, .. } = &self.islands;
             // Without a regular detection within the step a body would wait from step to step.
-            let waits = bounded[i] > patience || (turns <= every && waiting[i] > 0);
-            let n = count(i);
-            asks[i] |= (is_regular(n) && points[i] > 0 && listed[i])
-                || (waits && since[i] >= PATIENCE && n.is_some());
+            let waits = bounded[i] > patience || left[i] || (turns <= every && waiting[i] > 0);
+            let regular = is_regular(count(i)) && points[i] > 0 && listed[i];
+            let rested = since[i] >= PATIENCE;
+            asks[i] |= (regular && (rested || members[i] < PILE)) || (waits && rested && count(i).is_some());
         }
         self.going(&asks)
     }
 
     /// The islands whose initial guess goes on after a detection: far pairs or budgets stopped any of the points `moved` last.
-    pub(super) fn stopped(&self, system: &System, moved: &[u32]) -> Vec<bool> {
-        let mut asks = vec![false; self.islands.points.len()];
+    /// Where only a few bodies of a pile were stopped it does not. Also the bodies that were, by their components.
+    pub(super) fn stopped(&self, system: &System, moved: &[u32]) -> (Vec<bool>, Vec<bool>) {
+        let count = self.islands.points.len();
+        let (mut asks, mut bodies) = (vec![false; count], vec![false; count]);
         for (k, &v) in moved.iter().enumerate() {
             if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
-                asks[self.island_of(system, v)] = true;
+                let c = system.geometry.component[v as usize] as usize;
+                if self.islands.bodies[c] {
+                    bodies[c] = true;
+                } else {
+                    asks[self.island_of(system, v)] = true;
+                }
             }
         }
-        asks
+        let (mut all, mut stopped, mut members) = (vec![0; count], vec![0; count], vec![0_u32; count]);
+        for (c, &i) in self.detection.island.iter().enumerate() {
+            members[i as usize] += 1;
+            all[i as usize] += self.islands.points[c];
+            stopped[i as usize] += if bodies[c] { self.islands.points[c] } else { 0 };
+        }
+        for i in 0..count {
+            let few = members[i] >= PILE && f64::from(stopped[i]) <= FEW * f64::from(all[i]);
+            asks[i] |= stopped[i] > 0 && !few;
+        }
+        (asks, bodies)
+    }
+
+    /// Leaves what is missing of the guesses of `stopped` bodies, by component, to the sweeps where their islands do not ask to go
+    /// on: they get the room for it, and their islands do not wait long for that.
+    pub(super) fn leave_to_sweeps(&mut self, system: &System, asks: &[bool], stopped: &[bool]) {
+        for &v in &self.bodies.points {
+            let (i, c) = (v as usize, system.geometry.component[v as usize] as usize);
+            let missing = self.work.wanted[i] - self.dx.accepted()[i] - self.detection.frame[i];
+            let island = self.detection.island[c] as usize;
+            let left = stopped[c] && !asks[island];
+            self.work.whole_move[i] = if left { missing.length() } else { 0.0 };
+            self.islands.left[island] |= left;
+        }
     }
 
     /// Whether any pair of surfaces is listed in each island.
