@@ -3,6 +3,7 @@
 //! This crate knows nothing of mass, energy or time. Positions are `f64`, in metres.
 
 mod box_tree;
+pub mod bucket_sort;
 pub mod bvh;
 pub mod distance;
 pub mod inside;

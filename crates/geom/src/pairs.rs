@@ -9,9 +9,11 @@ mod criterion;
 mod diagonals;
 
 use crate::bvh::{Bound, Bvh, DIAGONALS, NO_GROUP, NodePair};
+use crate::distance::TriangleRegion;
 use crate::math::{Aabb, Vec3};
 use criterion::{
-    Criterion, drifts, edge_edge_pair, edges_surely_apart, vertex_surely_off, vertex_triangle_pair,
+    Criterion, drifts, edge_edge_pair, edges_surely_apart, least_room, vertex_surely_off,
+    vertex_triangle_pair,
 };
 use glam::{Vec3A, Vec4};
 use rayon::prelude::*;
@@ -38,6 +40,36 @@ pub struct Pair {
     pub gap: f64,
     /// Unit vector from b's closest point to a's; zero when the gap is zero.
     pub normal: Vec3,
+    /// Where the closest points lie.
+    pub place: Place,
+}
+
+impl Pair {
+    /// No pair, to be written over.
+    const NONE: Pair = Pair { a: 0, b: 0, gap: 0.0, normal: Vec3::ZERO, place: Place::Inside };
+}
+
+/// Where the closest points of a pair lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Strictly inside both edges, or strictly inside the triangle.
+    Inside,
+    /// On this edge of the triangle, as in [`TriangleRegion`].
+    Edge(u8),
+    /// At this corner of the triangle.
+    Corner(u8),
+    /// At an end of one of two edges, or of both.
+    End,
+}
+
+impl From<TriangleRegion> for Place {
+    fn from(region: TriangleRegion) -> Place {
+        match region {
+            TriangleRegion::Face => Place::Inside,
+            TriangleRegion::Edge(k) => Place::Edge(k),
+            TriangleRegion::Vertex(k) => Place::Corner(k),
+        }
+    }
 }
 
 /// What a detection is asked.
@@ -144,7 +176,7 @@ impl BroadPhase {
     pub fn detect(&mut self, surface: &Surface, query: &Query, vt: &mut Vec<Pair>, ee: &mut Vec<Pair>) {
         let (pad, slack) = self.fit(surface, query);
         let BroadPhase { vertices, edges, triangles, vt: vt_search, ee: ee_search, drifts, .. } = self;
-        let near = &Criterion { query, drifts, pad };
+        let near = &Criterion { query, drifts, pad, least: least_room(drifts) };
         let (vertex_slots, edge_slots, triangle_slots) =
             (&self.vertex_slots, &self.edge_slots, &self.triangle_slots);
         vertices.split_cross(triangles, TASKS, &mut vt_search.tasks);
@@ -288,7 +320,7 @@ impl Search {
             starts[i + 1] += starts[i];
         }
         out.clear();
-        out.resize(starts[count] as usize, Pair { a: 0, b: 0, gap: 0.0, normal: Vec3::ZERO });
+        out.resize(starts[count] as usize, Pair::NONE);
         for pair in self.found.iter().flatten() {
             let place = &mut starts[pair.a as usize];
             out[*place as usize] = *pair;
@@ -309,7 +341,7 @@ pub fn detect_brute_force(surface: &Surface, query: &Query, vt: &mut Vec<Pair>, 
     ee.clear();
     let mut boxes = Vec::new();
     let (_, pad) = drifts(query, &mut boxes);
-    let near = &Criterion { query, drifts: &boxes, pad };
+    let near = &Criterion { query, drifts: &boxes, pad, least: 0.0 };
     let active = |points: &[u32]| points.iter().any(|&p| query.active[p as usize]);
     for &v in &surface.vertices {
         for (t, triangle) in surface.triangles.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! their points do: four directions are tried, the axes, and that of their gap. Before the gap is known, the common
 //! perpendicular of the two features says the same of most pairs of stacked layers at less cost.
 
-use super::{Pair, Query, Surface};
+use super::{Pair, Place, Query, Surface};
 use crate::distance::{EdgeRegion, TriangleRegion, closest_edge_edge, closest_point_triangle};
 use crate::math::{Aabb, Vec3};
 
@@ -20,7 +20,18 @@ pub(super) struct Criterion<'q> {
     pub drifts: &'q [Aabb],
     /// What rounding may take of a distance [m].
     pub pad: f64,
+    /// Room that every point has in all directions, at least [m]: two primitives nearer than twice that may touch.
+    pub least: f64,
 }
+
+/// Smallest room of a point in its box, as in [`Criterion::least`]; boxes of absent points are not asked.
+pub(super) fn least_room(drifts: &[Aabb]) -> f64 {
+    let least = drifts.iter().map(|d| d.max.min(-d.min).min_element()).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least.max(0.0) } else { 0.0 }
+}
+
+/// Less than one by far more than rounding takes of a distance: a quicker answer must be the one that the boxes give.
+const SURELY: f64 = 1.0 - 1e-6;
 
 /// The boxes relative to their points; the box of all that are finite, and what rounding may take of a distance [m].
 pub(super) fn drifts(q: &Query, out: &mut Vec<Aabb>) -> (Aabb, f64) {
@@ -35,9 +46,12 @@ pub(super) fn drifts(q: &Query, out: &mut Vec<Aabb>) -> (Aabb, f64) {
 }
 
 impl Criterion<'_> {
-    /// True only if all boxes of `a` are beyond all boxes of `b` along the unit vector `n`.
+    /// True only if all boxes of `a` are beyond all boxes of `b` along the unit vector `n`, along which their `gap` lies [m].
     #[inline]
-    fn are_apart(&self, n: Vec3, a: &[u32], b: &[u32]) -> bool {
+    fn are_apart(&self, (gap, n): (f64, Vec3), a: &[u32], b: &[u32]) -> bool {
+        if gap <= 2.0 * SURELY * self.least {
+            return false;
+        }
         let origin = self.query.x[a[0] as usize];
         let place = |p: u32| n.dot(self.query.x[p as usize] - origin);
         let low =
@@ -60,6 +74,10 @@ impl Criterion<'_> {
         let limit = reach(self.query, a) + reach(self.query, b) + self.query.offset;
         if away_sq > 1.01 * limit * limit * size_sq + error_sq {
             return true;
+        }
+        // The boxes cover twice the least room along any n.
+        if away_sq <= 4.0 * SURELY * self.least * self.least * size_sq {
+            return false;
         }
         // From a to b is along n, or against it.
         let n = if along < 0.0 { -n } else { n };
@@ -91,7 +109,14 @@ pub(super) fn vertex_triangle_pair(surface: &Surface, near: &Criterion<'_>, v: u
         TriangleRegion::Vertex(_) | TriangleRegion::Edge(_) => None,
     };
     let (gap, normal) = gap_and_normal(p - c.point, crossing);
-    (gap <= limit && !near.are_apart(normal, &[v], &triangle)).then_some(Pair { a: v, b: t, gap, normal })
+    let place = c.region.into();
+    (gap <= limit && !near.are_apart((gap, normal), &[v], &triangle)).then_some(Pair {
+        a: v,
+        b: t,
+        gap,
+        normal,
+        place,
+    })
 }
 
 /// The pair of edges `a < b`, if its gap and boxes ask for it; its activity is the caller's business.
@@ -114,7 +139,8 @@ pub(super) fn edge_edge_pair(surface: &Surface, near: &Criterion<'_>, a: u32, b:
         (EdgeRegion::Vertex(_), _) | (_, EdgeRegion::Vertex(_)) => None,
     };
     let (gap, normal) = gap_and_normal(c.point_a - c.point_b, crossing);
-    (gap <= limit && !near.are_apart(normal, &ea, &eb)).then_some(Pair { a, b, gap, normal })
+    let place = if crossing.is_some() { Place::Inside } else { Place::End };
+    (gap <= limit && !near.are_apart((gap, normal), &ea, &eb)).then_some(Pair { a, b, gap, normal, place })
 }
 
 /// True when the distance is surely above the limit; a gap that is recomputed more exactly gets the last word.

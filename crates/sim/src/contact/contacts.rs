@@ -1,6 +1,7 @@
 //! The contacts between two detections, by point: what they do to points, bodies and components.
 
 use super::element::{Bridge, Contact, NO_SLOT, Slip};
+use super::serve::Found;
 use super::{ContactModel, law};
 use crate::liquid::PARTICLE_COLOR;
 use littoral_geom::math::{Mat3, Vec3};
@@ -16,6 +17,7 @@ pub struct Contacts {
     pub(super) list: Vec<Contact>,
     offsets: Vec<u32>,
     items: Vec<u32>,
+    pub(super) spare: Vec<Found>,
 }
 
 /// What contacts do to a point.

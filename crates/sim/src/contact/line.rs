@@ -15,6 +15,9 @@ const NEIGHBOURS: f64 = std::f64::consts::FRAC_PI_2;
 /// Neighbours begin to push at this share of their distance at rest: a bend of a third of a turn between them.
 const BENT: f64 = 0.5;
 
+/// Sides at least this far apart at rest, in contact radii, are no neighbours, and push at the whole radius.
+const FAR: f64 = 2.0;
+
 impl ContactModel {
     /// The contact of an edge pair that touches an end: parameters (s, t) of the closest points, `d` from the second to
     /// the first.
@@ -52,6 +55,9 @@ impl ContactModel {
     /// Distance at which points of one object begin to push each other, where `radius` is that of different ones [m].
     /// Nothing pushes that is already that near at rest; along a rod, only what is bent towards each other does.
     pub(super) fn radius_within(&self, kind: Kind, q: [u32; 4], radius: f64) -> f64 {
+        if self.rest_apart(kind, q, FAR * radius) {
+            return radius;
+        }
         let rest = self.rest_distance(kind, q);
         if rest < NEIGHBOURS * radius && self.line[q[0] as usize] {
             return radius.min(BENT * rest);

@@ -112,10 +112,10 @@ impl ContactMemory {
         }
     }
 
-    /// What the contact of these features had in the last step; `None` if it was not near.
-    pub(super) fn held(&self, kind: Kind, points: [u32; 4]) -> Option<Held> {
-        let found = self.list.binary_search_by_key(&(kind, points), |b| (b.kind, b.points));
-        found.ok().map(|k| self.list[k].held)
+    /// What contacts had in the last step, for those from these features on.
+    pub(super) fn from(&self, kind: Kind, points: [u32; 4]) -> HeldFrom<'_> {
+        let first = self.list.partition_point(|b| (b.kind, b.points) < (kind, points));
+        HeldFrom { rest: &self.list[first..] }
     }
 
     /// Calls `visit(point, collider)` for the points that touched a moving collider at the end of the last step, with
@@ -180,6 +180,26 @@ impl ContactMemory {
                 }
             }
         }
+    }
+}
+
+/// Finds what contacts held, which are asked for in their order.
+pub(super) struct HeldFrom<'a> {
+    rest: &'a [Remembered],
+}
+
+impl HeldFrom<'_> {
+    /// What the contact of these features had in the last step; `None` if it was not near.
+    #[inline]
+    pub(super) fn of(&mut self, kind: Kind, points: [u32; 4]) -> Option<Held> {
+        while let [first, rest @ ..] = self.rest {
+            let name = (first.kind, first.points);
+            if name >= (kind, points) {
+                return (name == (kind, points)).then_some(first.held);
+            }
+            self.rest = rest;
+        }
+        None
     }
 }
 

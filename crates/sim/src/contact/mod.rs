@@ -26,11 +26,16 @@ use memory::Held;
 
 use crate::pairing::Pairing;
 use crate::safe::{Detection, Geometry, Plane};
-use littoral_geom::distance::{TriangleRegion, closest_edge_edge, closest_point_triangle};
-use littoral_geom::math::Vec3;
+use littoral_geom::bucket_sort::{buckets_for, sort_by_bucket};
+use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
+use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::Csr;
+use littoral_geom::pairs::Place;
 use rayon::prelude::*;
 use std::collections::HashMap;
+
+/// Contacts that a parallel task finds.
+const TASK: usize = 512;
 
 /// Features two of whose directions make a smaller angle with a face than this (as a sine) count as flat there, and
 /// are left to the face: flat on flat is carried by points on faces alone. Larger values lose support at blunt
@@ -289,14 +294,22 @@ impl ContactModel {
     fn classify(&self, geometry: &Geometry, x: &[Vec3], plane: &Plane) -> (Kind, [u32; 4], bool) {
         let q = plane.points;
         if plane.side_a == 1 {
-            self.classify_point(geometry, x, q[0], plane.primitives[1])
+            let t = plane.primitives[1];
+            self.classify_region(geometry, x, (q[0], t, plane.place), || {
+                let [v, a, b, c] = q.map(|v| x[v as usize]);
+                closest_point_triangle(v, [a, b, c]).point
+            })
         } else {
+            let [a, b] = plane.primitives;
+            let is_line = a.max(b) >= self.first_line;
+            if plane.place != Place::Inside && !is_line {
+                return (Kind::EdgeEdge, q, false);
+            }
             let p = q.map(|v| x[v as usize]);
             let c = closest_edge_edge(p[0], p[1], p[2], p[3]);
             let d = c.point_a - c.point_b;
             let inner = |s: f64| s > 0.0 && s < 1.0;
-            let [a, b] = plane.primitives;
-            if a.max(b) >= self.first_line && !(inner(c.s) && inner(c.t)) {
+            if is_line && !(inner(c.s) && inner(c.t)) {
                 return self.classify_end(x, plane, (c.s, c.t), d);
             }
             if self.meets_body(&[q[0], q[2]]) {
@@ -317,21 +330,37 @@ impl ContactModel {
         let [t0, t1, t2] = geometry.surface.triangles[t as usize];
         let p = x[v as usize];
         let c = closest_point_triangle(p, [x[t0 as usize], x[t1 as usize], x[t2 as usize]]);
-        let d = p - c.point;
-        match c.region {
-            TriangleRegion::Face => (Kind::PointFace, [v, t0, t1, t2], true),
-            TriangleRegion::Edge(k) => {
+        self.classify_region(geometry, x, (v, t, c.region.into()), || c.point)
+    }
+
+    /// The same where the point is closest to this `place` of the triangle; the `closest` point, as far as it is needed.
+    #[inline]
+    fn classify_region(
+        &self,
+        geometry: &Geometry,
+        x: &[Vec3],
+        (v, t, place): (u32, u32, Place),
+        closest: impl Fn() -> Vec3,
+    ) -> (Kind, [u32; 4], bool) {
+        let [t0, t1, t2] = geometry.surface.triangles[t as usize];
+        let p = x[v as usize];
+        match place {
+            Place::Inside | Place::End => (Kind::PointFace, [v, t0, t1, t2], true),
+            Place::Edge(k) => {
+                let point = closest();
+                let d = p - point;
                 let edge = self.triangle_edges[t as usize][k as usize];
                 let [e0, e1] = geometry.surface.edges[edge as usize];
                 let owned = if self.meets_body(&[v, e0]) {
-                    self.serves_edge(x, edge, (d, c.point))
+                    self.serves_edge(x, edge, (d, point))
                 } else {
-                    self.owns_edge(x, (edge, [e0, e1]), (d, c.point), false, &[])
+                    self.owns_edge(x, (edge, [e0, e1]), (d, point), false, &[])
                 };
                 (Kind::PointEdge, [v, e0, e1, v], owned)
             }
-            TriangleRegion::Vertex(k) => {
+            Place::Corner(k) => {
                 let w = [t0, t1, t2][k as usize];
+                let d = p - x[w as usize];
                 let (a, b) = (v.min(w), v.max(w));
                 // A point meets a point only where each lies in the other's cell.
                 let owned = if self.meets_body(&[v, w]) {
@@ -344,6 +373,14 @@ impl ContactModel {
         }
     }
 
+    /// Whether the two sides are surely farther apart than `distance` [m] at rest, where they are that far along an axis.
+    #[inline]
+    fn rest_apart(&self, kind: Kind, q: [u32; 4], distance: f64) -> bool {
+        let around = |points: &[u32]| Aabb::of(points.iter().map(|&v| self.rest[v as usize]));
+        let (a, b) = (around(&q[..kind.split()]), around(&q[kind.split()..kind.used()]));
+        (a.min - b.max).max(b.min - a.max).max_element() > distance
+    }
+
     fn rest_distance(&self, kind: Kind, q: [u32; 4]) -> f64 {
         let contact = Contact { kind, points: q, ..Contact::NONE };
         contact.bridge(&self.rest).distance
@@ -354,7 +391,7 @@ impl ContactModel {
         &self,
         (kind, q, served, gap, seams): serve::Found,
         h: f64,
-        held: impl Fn() -> Option<Held>,
+        held: impl FnOnce() -> Option<Held>,
     ) -> Option<Contact> {
         let (used, split) = (kind.used(), kind.split());
         if let Some((slot, p)) = (0..used).find_map(|s| Some((s, self.particle_at(q[s])?))) {
@@ -387,7 +424,7 @@ impl ContactModel {
         if goal <= 0.0 {
             return None;
         }
-        let next = (!self.meets_body(&q[..used])).then(&held).flatten();
+        let next = (!self.meets_body(&q[..used])).then(held).flatten();
         let next = next.and_then(|held| held.next(served, goal, radius));
         let Held { radius, share, stiffness: asked } = next.unwrap_or(Held::fresh(goal));
         // What no feature serves any more lets go by and by; what none served is kept for its last resort.
@@ -451,16 +488,26 @@ impl ContactModel {
             .collect();
         // Edges and corners of a triangle are reached through each neighbour: one contact stands for all, with its
         // full radius if any of them says so.
-        found.sort_unstable_by(|a, b| (a.0, a.1, !a.2).cmp(&(b.0, b.1, !b.2)).then(a.3.total_cmp(&b.3)));
+        let buckets = buckets_for(found.len());
+        let share = buckets as f64 / self.mass.len().max(1) as f64;
+        let bucket = |c: &serve::Found| {
+            c.0 as usize * buckets + ((f64::from(c.1[0]) * share) as usize).min(buckets - 1)
+        };
+        sort_by_bucket((&mut found, &mut out.spare), 4 * buckets, bucket, |a, b| {
+            (a.0, a.1, !a.2).cmp(&(b.0, b.1, !b.2)).then(a.3.total_cmp(&b.3))
+        });
         found.dedup_by_key(|c| (c.0, c.1));
         self.drop_doubled(&mut found);
         out.list.clear();
-        out.list.par_extend(found.par_iter().with_min_len(512).filter_map(|found| {
-            let contact = self.finish(*found, h, || memory.held(found.0, found.1))?;
-            let frames = contact.points.map(|v| detection.frame[v as usize]);
-            // What meets in two frames is not as far apart as it seems, nor what goes on beyond its triangle.
-            let known = contact.seams == 0 && frames.iter().all(|f| *f == frames[0]);
-            Some(if known { Contact { gap: found.3, ..contact } } else { contact })
+        out.list.par_extend(found.par_chunks(TASK).flat_map_iter(|found| {
+            let mut held = memory.from(found[0].0, found[0].1);
+            found.iter().filter_map(move |found| {
+                let contact = self.finish(*found, h, || held.of(found.0, found.1))?;
+                let frames = contact.points.map(|v| detection.frame[v as usize]);
+                // What meets in two frames is not as far apart as it seems, nor what goes on beyond its triangle.
+                let known = contact.seams == 0 && frames.iter().all(|f| *f == frames[0]);
+                Some(if known { Contact { gap: found.3, ..contact } } else { contact })
+            })
         }));
         out.index(self.mass.len());
         memory.give(self, x, out);

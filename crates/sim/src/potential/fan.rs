@@ -258,11 +258,11 @@ impl Fans {
         if at == NONE {
             return (Vec3::ZERO, Mat3::ZERO);
         }
-        let mut out = [(Vec3::ZERO, Mat3::ZERO); WINDOW];
+        let mut out = [(Vec3::ZERO, Mat3::ZERO); 4];
         let group = at >> 2;
         let inertia = None::<Inertia<'_, fn(u32) -> bool>>;
-        run(Blocks { fans: self, groups: group..group + 1, x, inertia, out: &mut out });
-        out[self.groups[group as usize].place[(at & 3) as usize] as usize]
+        run(Blocks { fans: self, groups: group..group + 1, x, inertia, by_lane: true, out: &mut out });
+        out[(at & 3) as usize]
     }
 
     /// The same with inertia for those vertices of a window of a colour that have a fan, at their places, where others are
@@ -277,7 +277,7 @@ impl Fans {
     ) {
         let groups = self.windows[self.colors[color] as usize + window].clone();
         if !groups.is_empty() {
-            run(Blocks { fans: self, groups, x, inertia: Some(inertia), out });
+            run(Blocks { fans: self, groups, x, inertia: Some(inertia), by_lane: false, out });
         }
     }
 }
@@ -405,7 +405,7 @@ mod tests {
             let (mass, y, is_alone) =
                 (&vec![1.0; x.len()], &vec![Vec3::ZERO; x.len()], |v: u32| !v.is_multiple_of(3));
             let inertia = Some(Inertia { mass, y, inverse_h2: 1.0, is_alone });
-            let blocks = Blocks { fans, groups, x, inertia, out: &mut out };
+            let blocks = Blocks { fans, groups, x, inertia, by_lane: false, out: &mut out };
             if portable {
                 blocks.run(Portable);
             } else {

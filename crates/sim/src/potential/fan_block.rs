@@ -36,6 +36,8 @@ pub(super) struct Blocks<'a, F> {
     pub(super) groups: Range<u32>,
     pub(super) x: &'a [Vec3],
     pub(super) inertia: Option<Inertia<'a, F>>,
+    /// A single group writes to its lanes, not to places.
+    pub(super) by_lane: bool,
     pub(super) out: &'a mut [(Vec3, Mat3)],
 }
 
@@ -56,7 +58,8 @@ impl<F: Fn(u32) -> bool> Kernel for Blocks<'_, F> {
             let step = if alone.contains(&true) { block.newton_step(m).store() } else { gradient };
             let hessian = block.hessian.store();
             for (lane, &place) in group.place.iter().enumerate() {
-                if let Some(out) = self.out.get_mut(place as usize) {
+                let place = if self.by_lane { lane } else { place as usize };
+                if let Some(out) = self.out.get_mut(place) {
                     let [x, y, z] = if alone[lane] { &step } else { &gradient };
                     let [xx, yy, zz, xy, yz, zx] = &hessian;
                     let column =

@@ -4,7 +4,7 @@
 //! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs. Why this is enough, and why
 //! budgets and frames lose no pair: `docs/derivations/detection.md`.
 
-use super::divide::{plane, resolution};
+use super::divide::{farthest, plane, resolution_at};
 use super::islands::{Survey, survey};
 use super::tets::tet_planes;
 use super::{Detection, Plane, SafePositions};
@@ -109,6 +109,8 @@ pub struct Detector {
     broad: BroadPhase,
     boxes: Vec<Aabb>,
     reach: Vec<f64>,
+    /// Largest coordinate that each point may have (n) [m].
+    farthest: Vec<f64>,
     point_triangle: Vec<Pair>,
     edge_edge: Vec<Pair>,
 }
@@ -120,6 +122,7 @@ impl Detector {
             broad: BroadPhase::new(&geometry.surface, geometry.active.len()),
             boxes: Vec::new(),
             reach: Vec::new(),
+            farthest: Vec::new(),
             point_triangle: Vec::new(),
             edge_edge: Vec::new(),
         }
@@ -231,6 +234,9 @@ impl Detector {
         };
         self.broad.detect(&geometry.surface, &query, &mut self.point_triangle, &mut self.edge_edge);
         self.leave_out(geometry);
+        self.farthest.clear();
+        let places = x.iter().zip(&out.frame).zip(&out.budget);
+        self.farthest.extend(places.map(|((x, frame), budget)| farthest(*x, *frame, budget)));
         self.list(geometry, x, (!kept.is_empty(), &is_kept), out);
         out.index(n);
     }
@@ -256,8 +262,8 @@ impl Detector {
         out: &mut Detection,
     ) {
         let surface = &geometry.surface;
-        let (frame, budget) = (&out.frame, &out.budget);
-        let finest = |points: [u32; 4]| resolution(x, frame, budget, points);
+        let budget = &out.budget;
+        let finest = |points: [u32; 4]| resolution_at(points.map(|v| self.farthest[v as usize]));
         let stays = |plane: &&Plane| plane.points.iter().any(|&v| is_kept(v as usize));
         let kept: Vec<Plane> =
             if any_kept { out.planes.iter().filter(stays).copied().collect() } else { Vec::new() };

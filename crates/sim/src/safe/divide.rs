@@ -15,11 +15,22 @@ const ACCURATE: f64 = 0.999;
 /// The smallest gap that rounding cannot close [m], for a pair of these points: relative to the largest coordinate
 /// they may have until the next detection.
 pub(crate) fn resolution(x: &[Vec3], frame: &[Vec3], budget: &[Aabb], points: [u32; 4]) -> f64 {
-    let largest = points.map(|v| {
+    resolution_at(points.map(|v| {
         let v = v as usize;
-        (x[v].abs() + frame[v].abs() + budget[v].max.max(-budget[v].min)).max_element()
-    });
-    RESOLUTION * largest.into_iter().fold(0.0, f64::max)
+        farthest(x[v], frame[v], &budget[v])
+    }))
+}
+
+/// The same where the points come that far from the origin, as their largest coordinates [m].
+#[inline]
+pub(super) fn resolution_at(farthest: [f64; 4]) -> f64 {
+    RESOLUTION * farthest.into_iter().fold(0.0, f64::max)
+}
+
+/// Largest coordinate that a point may have until the next detection [m].
+#[inline]
+pub(super) fn farthest(x: Vec3, frame: Vec3, budget: &Aabb) -> f64 {
+    (x.abs() + frame.abs() + budget.max.max(-budget.min)).max_element()
 }
 
 /// Two convex primitives between the planes that touch them across a direction.
@@ -66,6 +77,7 @@ pub(super) fn plane(x: &[Vec3], points: [u32; 4], side_a: u8, pair: &Pair, resol
         primitives: [pair.a, pair.b],
         surface: true,
         side_a,
+        place: pair.place,
     }
 }
 

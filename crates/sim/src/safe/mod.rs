@@ -20,7 +20,9 @@ mod tets;
 pub use detect::{Detector, Geometry, Prediction};
 pub(crate) use divide::resolution;
 
+use littoral_geom::bucket_sort::{buckets_for, sort_by_bucket};
 use littoral_geom::math::{Aabb, Vec3};
+use littoral_geom::pairs::Place;
 use rayon::prelude::*;
 
 /// Positions that are free of intersections (or hold only those that were there at the start).
@@ -213,6 +215,8 @@ pub struct Plane {
     pub surface: bool,
     /// Number of points on side A: 1 (point–triangle) or 2 (edge–edge).
     pub side_a: u8,
+    /// Where the closest points of two surface primitives lie.
+    pub place: Place,
 }
 
 impl Plane {
@@ -270,6 +274,7 @@ pub struct Detection {
     /// Components that were kept from the detection with the serial number before, if any.
     kept: Vec<bool>,
     order: Vec<(u64, u32)>,
+    spare: Vec<(u64, u32)>,
     unsorted: Vec<Plane>,
 }
 
@@ -294,6 +299,7 @@ impl Detection {
             spent: Vec::new(),
             kept: Vec::new(),
             order: Vec::new(),
+            spare: Vec::new(),
             unsorted: Vec::new(),
         }
     }
@@ -316,7 +322,13 @@ impl Detection {
         // Nearest first, so that a point stops looking where no motion can close a gap; ties by place, for a fixed order.
         self.order.clear();
         self.order.extend(self.planes.iter().enumerate().map(|(k, p)| (p.gap.to_bits(), k as u32)));
-        self.order.par_sort_unstable();
+        // Gaps are not negative: their bits are in the order of their sizes.
+        let largest = self.planes.iter().fold(f64::MIN_POSITIVE, |m, p| m.max(p.gap));
+        let buckets = buckets_for(self.order.len());
+        let bucket = |(bits, _): &(u64, u32)| {
+            ((f64::from_bits(*bits) / largest * buckets as f64) as usize).min(buckets - 1)
+        };
+        sort_by_bucket((&mut self.order, &mut self.spare), buckets, bucket, Ord::cmp);
         self.unsorted.clear();
         self.unsorted.append(&mut self.planes);
         let (order, unsorted) = (&self.order, &self.unsorted);

@@ -5,7 +5,7 @@ use super::Plane;
 use super::divide::plane;
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
-use littoral_geom::pairs::Pair;
+use littoral_geom::pairs::{Pair, Place};
 
 /// The first `SIDES[k]` of the four corners against the others.
 const PAIRS: [[usize; 4]; 7] =
@@ -53,7 +53,7 @@ pub(super) fn tet_planes(
         };
         let gap = (from_a - from_b).length();
         let normal = if gap > 0.0 { (from_a - from_b) / gap } else { Vec3::ZERO };
-        let pair = Pair { a: 0, b: 0, gap, normal };
+        let pair = Pair { a: 0, b: 0, gap, normal, place: Place::Inside };
         let plane = Plane { surface: false, ..plane(x, order.map(|c| t[c]), side_a as u8, &pair, finest) };
         // The gap of the plane is proven, a distance is as good as its closest points.
         plane.may_close(boxes).then_some(plane)

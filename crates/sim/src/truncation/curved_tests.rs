@@ -6,6 +6,7 @@ use crate::body::RigidBody;
 use crate::safe::{Plane, SafePositions};
 use crate::settings::SolverSettings;
 use littoral_geom::moments::Moments;
+use littoral_geom::pairs::Place;
 use littoral_geom::random::Random;
 use littoral_geom::shapes;
 
@@ -154,6 +155,7 @@ fn used_beside_walls(random: &mut Random, angle: f64) -> f64 {
             primitives: [0; 2],
             surface: true,
             side_a: 1,
+            place: Place::Inside,
         });
     }
     detection.index(n);
