@@ -220,7 +220,7 @@ impl BodySystem {
         if island.bodies.len() <= DIRECT {
             self.solve_directly(island)
         } else {
-            body_gradients::solve(self, island)
+            body_gradients::solve(self, island, body_gradients::TOLERANCE)
         }
     }
 
@@ -395,7 +395,8 @@ mod tests {
         system
     }
 
-    fn residual(system: &BodySystem, moves: &[BodyMove]) -> f64 {
+    /// The gradient after the `moves`.
+    fn gradient_after(system: &BodySystem, moves: &[BodyMove]) -> Vec<Six> {
         let x: Vec<Six> = moves.iter().map(|m| six(m.shift, m.turn)).collect();
         let mut y: Vec<Six> = system.gradient.clone();
         for (k, y) in y.iter_mut().enumerate() {
@@ -405,18 +406,35 @@ mod tests {
             add_six(&mut y[c.a as usize], times(&c.block, &x[c.b as usize]), 1.0);
             add_six(&mut y[c.b as usize], times(&transposed(&c.block), &x[c.a as usize]), 1.0);
         }
-        y.iter().map(|r| dot(r, r)).sum::<f64>().sqrt()
+        y
+    }
+
+    fn size(gradient: &[Six]) -> f64 {
+        gradient.iter().map(|r| dot(r, r)).sum::<f64>().sqrt()
     }
 
     #[test]
-    fn both_solvers_make_the_model_stationary() {
-        for (n, bound) in [(1, 1e-12), (7, 1e-10), (40, 1e-9), (60, 0.1)] {
+    fn the_direct_solver_makes_the_model_stationary() {
+        for (n, bound) in [(1, 1e-12), (7, 1e-10), (40, 1e-9)] {
             let mut system = chain(n, n as u64);
             let mut moves = Vec::new();
             system.solve(&mut moves);
-            let left = residual(&system, &moves);
+            let left = size(&gradient_after(&system, &moves));
             assert!(left < bound, "{n} bodies: residual {left:e}");
         }
+    }
+
+    #[test]
+    fn each_solve_of_a_large_island_takes_up_what_the_last_one_left() {
+        let mut system = chain(60, 60);
+        let mut moves = Vec::new();
+        for _ in 0..6 {
+            system.solve(&mut moves);
+            system.gradient = gradient_after(&system, &moves);
+        }
+        // A hundredth each, in another norm: the root of the condition number of the blocks, 1e3 at most, is between the two.
+        let left = size(&system.gradient);
+        assert!(left < 1e-8, "{left:e}");
     }
 
     #[test]
@@ -458,7 +476,7 @@ mod tests {
         system.merge();
         let islands = system.islands();
         assert_eq!(islands.len(), 1);
-        let (a, b) = (system.solve_directly(&islands[0]), body_gradients::solve(&system, &islands[0]));
+        let (a, b) = (system.solve_directly(&islands[0]), body_gradients::solve(&system, &islands[0], 1e-4));
         let size = a.iter().map(|v| dot(v, v)).sum::<f64>().sqrt();
         let off: f64 = a
             .iter()

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 /// Relative residual, in the norm of the preconditioner, at which the iteration stops: the next Newton step takes up what is
 /// left. Contacts that come and go leave more than this at each; a heap of a thousand cubes takes half the iterations of 1e-4.
-const TOLERANCE: f64 = 1e-2;
+pub(super) const TOLERANCE: f64 = 1e-2;
 
 /// Iterations at most.
 const ITERATIONS: u32 = 100;
@@ -127,8 +127,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Solves the system of an island.
-pub(super) fn solve(system: &BodySystem, island: &Island) -> Vec<Six> {
+/// Solves the system of an island to a relative `tolerance`, see [`TOLERANCE`].
+pub(super) fn solve(system: &BodySystem, island: &Island, tolerance: f64) -> Vec<Six> {
     let rows = Rows::new(system, island);
     let n = island.bodies.len();
     let mut x = vec![[0.0; 6]; n];
@@ -137,7 +137,7 @@ pub(super) fn solve(system: &BodySystem, island: &Island) -> Vec<Six> {
     rows.precondition(&r, &mut z);
     let mut p = z.clone();
     let mut rz = dot_all(&r, &z);
-    let enough = TOLERANCE * TOLERANCE * rz;
+    let enough = tolerance * tolerance * rz;
     for _ in 0..ITERATIONS {
         if rz.is_nan() || rz <= enough {
             break;
