@@ -3,7 +3,8 @@
 //! `cargo run --release -p littoral-bench --bin rigid -- [CUBES …] [--iterations 8] [--steps 480] [--threads 2]`
 //!
 //! CUBES are dropped in layers of ten by ten, each turned another way. Steps a second of wall time and of processor
-//! time over all the threads, for the whole run and for its last quarter, when they lie in a heap.
+//! time over all the threads, for the whole run and for its last quarter, when they lie in a heap. What the heap is like then: mean
+//! residual [m/s], kept motion [–], kinetic energy [J] and height of the cubes' centres [m], to tell a faster heap from one that hangs.
 
 use littoral_bench::machine;
 use littoral_geom::math::{Mat3, Quat, Vec3};
@@ -21,6 +22,10 @@ use std::time::Instant;
 const STEP: f64 = 1.0 / 240.0;
 /// Edge of a cube [m].
 const EDGE: f64 = 0.1;
+/// Acceleration of free fall [m/s²].
+const GRAVITY: f64 = 9.81;
+/// Density of a cube [kg/m³].
+const DENSITY: f64 = 500.0;
 /// Distance of neighbours at the start [m]: more than the diagonal, so that any turn is free.
 const APART: f64 = 0.18;
 
@@ -29,7 +34,7 @@ fn scene(count: u32, iterations: u32) -> Result<Simulation, SceneError> {
     let solver = SolverSettings { iterations, step: Some(STEP), ..SolverSettings::default() };
     let mut scene =
         SceneBuilder::new(solver, ContactSettings { friction: 0.4, ..ContactSettings::default() });
-    scene.gravity = Vec3::new(0.0, 0.0, -9.81);
+    scene.gravity = Vec3::new(0.0, 0.0, -GRAVITY);
     let mut random = Random::new(1);
     for k in 0..count {
         let place = [k % 10, k / 10 % 10, k / 100].map(|i| APART * (f64::from(i) + 0.5));
@@ -40,7 +45,7 @@ fn scene(count: u32, iterations: u32) -> Result<Simulation, SceneError> {
             *v = turn * *v + Vec3::from(place);
         }
         let placement = Placement { name: format!("cube-{k}"), ..Placement::default() };
-        scene.add_rigid(placement, mesh, RigidMaterial { density: 500.0, shell: None });
+        scene.add_rigid(placement, mesh, RigidMaterial { density: DENSITY, shell: None });
     }
     let side = 10.0 * APART;
     let mut tank = shapes::tank([side, side, 4.0], [1; 3]);
@@ -91,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 residual += report.residual;
                 kept += report.kept_motion;
                 kinetic += report.energies.kinetic;
-                height += report.energies.gravity / (9.81 * 500.0 * EDGE.powi(3) * f64::from(count));
+                height += report.energies.gravity / (GRAVITY * DENSITY * EDGE.powi(3) * f64::from(count));
             }
         }
         let all = f64::from(steps);

@@ -1,7 +1,7 @@
 //! What happens in one place changes no bit of what happens in another: trajectories with and without something a
 //! hundred metres away.
 
-use littoral_geom::math::{Quat, Vec3};
+use littoral_geom::math::{Mat3, Quat, Vec3};
 use littoral_geom::mesh::{LineMesh, TriMesh};
 use littoral_geom::shapes;
 use littoral_sim::motion::{Keyframe, Motion};
@@ -74,6 +74,34 @@ fn tumbling(s: &mut SceneBuilder, at: Vec3) {
     s.add_rigid(placement, lifted(shapes::cuboid([0.3, 0.1, 0.05], [1, 1, 1]), at), rigid());
 }
 
+/// Dice that fly over a tilted block of n by n by n cubes, in free fall like themselves.
+fn skimming(s: &mut SceneBuilder, at: Vec3, (n, speed, over): (u32, f64, f64)) {
+    let tilt = Mat3::from_quat(Quat::from_scaled_axis(Vec3::new(0.3, 0.5, 0.2)));
+    let mut add = |name: String, edge: f64, place: Vec3, speed: f64| {
+        let mut mesh = lifted(shapes::cuboid([edge; 3], [1; 3]), place);
+        mesh.vertices.iter_mut().for_each(|p| *p = at + tilt * *p);
+        s.add_rigid(Placement { velocity: tilt * Vec3::X * speed, ..named(&name) }, mesh, rigid());
+    };
+    for k in 0..n.pow(3) {
+        let place = Vec3::new(f64::from(k % n), f64::from(k / n % n), -f64::from(k / n / n)) * 0.1022;
+        add(format!("cube {k} of {n}"), 0.1, place, 0.0);
+    }
+    for k in 0..n {
+        let place = Vec3::new(-0.1 + 0.017 * f64::from(k), 0.1 * f64::from(k), 0.07 + over);
+        add(format!("die {k} over {n}"), 0.04, place, speed);
+    }
+}
+
+/// More things than it takes to be a pile, with slow dice.
+fn crowd(s: &mut SceneBuilder, at: Vec3) {
+    skimming(s, at, (5, 2.0, 2.5e-3));
+}
+
+/// Dice that fly far in a step: their guess goes on for as many rounds as there are.
+fn dart(s: &mut SceneBuilder, at: Vec3) {
+    skimming(s, at, (4, 15.0, 5e-3));
+}
+
 /// A soft block that spins and falls on a wheel that turns, and a rope across.
 fn wheel(s: &mut SceneBuilder, at: Vec3) {
     let center = at - Vec3::Z * 0.25;
@@ -143,6 +171,12 @@ fn a_stack_stands_as_it_does_without_a_body_that_tumbles_far_away() {
 fn plates_that_close_are_noticed_by_nothing_far_away() {
     check(&sweeps(10), (closing, Vec3::ZERO), (wheel, far()), 96);
     check(&sweeps(10), (closing, far()), (stack, Vec3::ZERO), 48);
+}
+
+/// A pile leaves what is missing of a guess to the sweeps, while the guess goes on elsewhere.
+#[test]
+fn a_crowd_goes_its_way_whatever_happens_far_away() {
+    check(&sweeps(8), (crowd, Vec3::ZERO), (dart, far()), 10);
 }
 
 #[test]

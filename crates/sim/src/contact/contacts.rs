@@ -1,15 +1,11 @@
 //! The contacts between two detections, by point: what they do to points, bodies and components.
 
-use super::element::{Bridge, Contact, NO_SLOT, Slip};
+use super::element::{Bridge, Contact, NO_SLOT, ROUNDING, Slip};
 use super::serve::Found;
 use super::{ContactModel, law};
 use crate::liquid::PARTICLE_COLOR;
 use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
-
-/// What rounding may take of a distance, as a share of the contact radius: far more than it does, and far less than
-/// makes a difference to what is looked at.
-pub(super) const ROUNDING: f64 = 1e-6;
 
 /// The contacts between two detections.
 #[derive(Clone, Debug, Default)]

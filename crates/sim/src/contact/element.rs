@@ -1,6 +1,5 @@
 //! One contact element: which features meet, the bridge between them, and what it does to either side.
 
-use super::contacts::ROUNDING;
 use super::law;
 use littoral_geom::distance::{closest_edge_edge, closest_point_edge, closest_point_triangle};
 use littoral_geom::math::{Mat3, Vec3, outer};
@@ -23,6 +22,10 @@ const SLIDING: f64 = 1.0 - 1e-9;
 /// Stiffness of a contact along itself, over that across it. On a slope of tan α = μ what falls on it goes μ times as far along it
 /// as into it: with 1 friction would reach its limit just then, and rounding would decide. Larger: slower convergence.
 const ALONG: f64 = 2.0;
+
+/// What rounding may take of a distance, as a share of the contact radius: far more than it does, and far less than
+/// makes a difference to what is looked at.
+pub(super) const ROUNDING: f64 = 1e-6;
 
 /// No slot of a contact: asked for what its solid side feels.
 pub const NO_SLOT: usize = 5;

@@ -84,8 +84,8 @@ impl VbdDat {
             };
             let cut = self.truncator.apply(x.as_slice(), &self.detection, &mut self.dx, &request);
             *cuts = cuts.plus(cut);
-            let (asks, stopped) = self.stopped(system, moved);
-            self.leave_to_sweeps(system, &asks, &stopped);
+            let (asks, left) = self.stopped(system, moved);
+            self.islands.leave(&left);
             self.bodies.accept(&self.truncator, true);
             self.place_all();
             self.advance(system, state, &going);

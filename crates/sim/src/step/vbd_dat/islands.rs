@@ -7,9 +7,13 @@ use super::{BOUNDED, LAG, PATIENCE, VbdDat};
 use crate::kinematic::{MEMORY, PrescribedSet, Progress};
 use crate::model::Snapshot;
 use crate::system::System;
+use littoral_geom::math::Vec3;
 
 /// Share of the points of a pile up to which bodies that were stopped in their guess leave the rest of it to the sweeps.
 const FEW: f64 = 0.05;
+
+/// Share of its own radius that a body may miss to leave it to the sweeps: what is faster would pass others in a step.
+const SLOW: f64 = 0.25;
 
 /// Components of an island from which on it is a pile. Where there are fewer, each one that is stopped matters, and looking around costs
 /// little. A pile has no regular detection right after one that it asked for.
@@ -72,6 +76,11 @@ impl Islands {
         for (c, _) in seen.iter().enumerate().filter(|(_, seen)| **seen) {
             (self.sweeps[c], self.turns[c], self.waiting[c], self.left[c]) = (0, 0, 0, false);
         }
+    }
+
+    /// The sweeps of these islands, by their first components, do not wait long to look around.
+    pub fn leave(&mut self, islands: &[bool]) {
+        self.left.iter_mut().zip(islands).for_each(|(left, now)| *left |= now);
     }
 
     /// Begins a sweep.
@@ -175,11 +184,7 @@ impl VbdDat {
             self.mark_lagging(system, state, &mut asks);
             asks.iter_mut().enumerate().for_each(|(i, asks)| *asks &= count(i).is_some_and(|n| n > 0));
         }
-        let (mut points, mut members) = (vec![0_u32; asks.len()], vec![0_u32; asks.len()]);
-        for (c, &island) in self.detection.island.iter().enumerate() {
-            points[island as usize] += self.islands.points[c];
-            members[island as usize] += 1;
-        }
+        let (points, things) = self.sizes();
         // Particles are one component.
         let wet = self.work.wet.first().map(|&v| self.island_of(system, v));
         let is_regular = |n: Option<u32>| n.is_some_and(|n| n > 0 && n.is_multiple_of(every));
@@ -194,50 +199,53 @@ impl VbdDat {
             let waits = bounded[i] > patience || left[i] || (turns <= every && waiting[i] > 0);
             let regular = is_regular(count(i)) && points[i] > 0 && listed[i];
             let rested = since[i] >= PATIENCE;
-            asks[i] |= (regular && (rested || members[i] < PILE)) || (waits && rested && count(i).is_some());
+            asks[i] |= (regular && (rested || things[i] < PILE)) || (waits && rested && count(i).is_some());
         }
         self.going(&asks)
     }
 
-    /// The islands whose initial guess goes on after a detection: far pairs or budgets stopped any of the points `moved` last.
-    /// Where only a few bodies of a pile were stopped it does not. Also the bodies that were, by their components.
-    pub(super) fn stopped(&self, system: &System, moved: &[u32]) -> (Vec<bool>, Vec<bool>) {
-        let count = self.islands.points.len();
-        let (mut asks, mut bodies) = (vec![false; count], vec![false; count]);
-        for (k, &v) in moved.iter().enumerate() {
-            if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
-                let c = system.geometry.component[v as usize] as usize;
-                if self.islands.bodies[c] {
-                    bodies[c] = true;
-                } else {
-                    asks[self.island_of(system, v)] = true;
-                }
-            }
-        }
-        let (mut all, mut stopped, mut members) = (vec![0; count], vec![0; count], vec![0_u32; count]);
-        for (c, &i) in self.detection.island.iter().enumerate() {
-            members[i as usize] += 1;
-            all[i as usize] += self.islands.points[c];
-            stopped[i as usize] += if bodies[c] { self.islands.points[c] } else { 0 };
-        }
-        for i in 0..count {
-            let few = members[i] >= PILE && f64::from(stopped[i]) <= FEW * f64::from(all[i]);
-            asks[i] |= stopped[i] > 0 && !few;
-        }
-        (asks, bodies)
+    /// How far the point `i` is from where it wants to go [m].
+    fn missing(&self, i: usize) -> f64 {
+        (self.work.wanted[i] - self.dx.accepted()[i] - self.detection.frame[i]).length()
     }
 
-    /// Leaves what is missing of the guesses of `stopped` bodies, by component, to the sweeps where their islands do not ask to go
-    /// on: they get the room for it, and their islands do not wait long for that.
-    pub(super) fn leave_to_sweeps(&mut self, system: &System, asks: &[bool], stopped: &[bool]) {
-        for &v in &self.bodies.points {
-            let (i, c) = (v as usize, system.geometry.component[v as usize] as usize);
-            let missing = self.work.wanted[i] - self.dx.accepted()[i] - self.detection.frame[i];
-            let island = self.detection.island[c] as usize;
-            let left = stopped[c] && !asks[island];
-            self.work.whole_move[i] = if left { missing.length() } else { 0.0 };
-            self.islands.left[island] |= left;
+    /// How many points descend in each island, and of how many things it is, by its first component.
+    fn sizes(&self) -> (Vec<u32>, Vec<u32>) {
+        let count = self.islands.points.len();
+        let (mut points, mut things) = (vec![0; count], vec![0; count]);
+        for (c, &island) in self.detection.island.iter().enumerate() {
+            points[island as usize] += self.islands.points[c];
+            things[island as usize] += 1;
         }
+        (points, things)
+    }
+
+    /// The islands whose initial guess goes on after a detection: far pairs or budgets stopped any of the points `moved` last.
+    /// Then those that leave it to the sweeps: where only a few slow bodies of a pile were stopped.
+    pub(super) fn stopped(&self, system: &System, moved: &[u32]) -> (Vec<bool>, Vec<bool>) {
+        let count = self.islands.points.len();
+        let (mut asks, mut hit) = (vec![false; count], vec![false; count]);
+        for (k, &v) in moved.iter().enumerate() {
+            if self.truncator.stopped_by_box(k) || self.truncator.stopped_far(k) {
+                let i = v as usize;
+                let is_slow =
+                    |(b, _): (usize, Vec3)| self.missing(i) <= SLOW * system.bodies.list[b].radius();
+                hit[system.geometry.component[i] as usize] = true;
+                asks[self.island_of(system, v)] |= !system.bodies.at(i).is_some_and(is_slow);
+            }
+        }
+        let (points, things) = self.sizes();
+        let mut stopped = vec![0; count];
+        for (c, &i) in self.detection.island.iter().enumerate() {
+            stopped[i as usize] += if hit[c] { self.islands.points[c] } else { 0 };
+        }
+        let mut left = vec![false; count];
+        for i in (0..count).filter(|&i| stopped[i] > 0) {
+            let few = things[i] >= PILE && f64::from(stopped[i]) <= FEW * f64::from(points[i]);
+            asks[i] |= !few;
+            left[i] = !asks[i];
+        }
+        (asks, left)
     }
 
     /// Whether any pair of surfaces is listed in each island.
@@ -283,11 +291,7 @@ impl VbdDat {
             return now.clock + f64::EPSILON * aim.clock < aim.clock
                 || now.pose.0.distance(aim.pose.0) > tolerance;
         }
-        let left = |&v: &u32| {
-            let v = v as usize;
-            (self.work.wanted[v] - self.dx.accepted()[v] - self.detection.frame[v]).length()
-        };
-        set.points.iter().map(left).fold(0.0, f64::max) > tolerance
+        set.points.iter().map(|&v| self.missing(v as usize)).fold(0.0, f64::max) > tolerance
     }
 }
 
