@@ -71,7 +71,15 @@ fn broad_phase(size: u32, stack: &stack::Stack) {
         let mut broad_phase = BroadPhase::new(&stack.surface, n);
         for (x, times) in [(&stack.x, &mut first), (&stack.moved, &mut again)] {
             let boxes: Vec<Aabb> = x.iter().map(|&p| Aabb::point(p).inflated(stack.reach)).collect();
-            let query = Query { x, boxes: &boxes, reach: &reach, offset: 0.0, active: &active, rigid: &[] };
+            let query = Query {
+                x,
+                boxes: &boxes,
+                tubes: &[],
+                reach: &reach,
+                offset: 0.0,
+                active: &active,
+                rigid: &[],
+            };
             times.push(time(|| broad_phase.detect(&stack.surface, &query, &mut vt, &mut ee)));
         }
     }

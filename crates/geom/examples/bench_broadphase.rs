@@ -94,6 +94,7 @@ fn main() {
                         let query = Query {
                             x,
                             boxes: &boxes,
+                            tubes: &[],
                             reach: &reach,
                             offset: 0.0,
                             active: &active,

@@ -20,3 +20,4 @@ pub mod shapes;
 pub mod svd;
 pub mod sweep;
 pub mod tet_fill;
+pub mod tube;

@@ -7,10 +7,12 @@
 
 mod criterion;
 mod diagonals;
+mod passing;
 
 use crate::bvh::{Bound, Bvh, DIAGONALS, NO_GROUP, NodePair};
 use crate::distance::TriangleRegion;
 use crate::math::{Aabb, Vec3};
+use crate::tube::Tube;
 use criterion::{
     Criterion, drifts, edge_edge_pair, edges_surely_apart, least_room, vertex_surely_off,
     vertex_triangle_pair,
@@ -79,6 +81,8 @@ pub struct Query<'q> {
     pub x: &'q [Vec3],
     /// Per point: everywhere it may be until the next detection, already inflated (n).
     pub boxes: &'q [Aabb],
+    /// Per point: the tube that it stays in as well, inflated like its box (n, or empty without tubes).
+    pub tubes: &'q [Tube],
     /// Per point: how far it may move [m] (n).
     pub reach: &'q [f64],
     /// Added to the reaches: the contact radius [m].
@@ -170,7 +174,8 @@ impl BroadPhase {
     /// - gap ≤ largest reach of a's points + largest reach of b's points + offset,
     /// - the hulls of its points' boxes overlap along the axes, along the direction of the gap, along the common
     ///   perpendicular of its edges or that of its triangle, and along the diagonals of a cube, where a point goes no
-    ///   farther than its reach and half the offset.
+    ///   farther than its reach and half the offset,
+    /// - and, where points have tubes, along the distance of one primitive from what the other sweeps.
     ///
     /// Both lists come sorted by (a, b), the same on any number of threads.
     pub fn detect(&mut self, surface: &Surface, query: &Query, vt: &mut Vec<Pair>, ee: &mut Vec<Pair>) {

@@ -4,11 +4,13 @@ use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::mesh::unique_edges;
 use littoral_geom::pairs::{BroadPhase, Pair, Query, Surface, detect_brute_force};
 use littoral_geom::random::Random;
+use littoral_geom::tube::Tube;
 
 struct Scene {
     surface: Surface,
     x: Vec<Vec3>,
     boxes: Vec<Aabb>,
+    tubes: Vec<Tube>,
     reach: Vec<f64>,
     active: Vec<bool>,
     rigid: Vec<u32>,
@@ -20,6 +22,7 @@ impl Scene {
         Query {
             x: &self.x,
             boxes: &self.boxes,
+            tubes: &self.tubes,
             reach: &self.reach,
             offset: self.offset,
             active: &self.active,
@@ -68,15 +71,18 @@ impl Scene {
         }
         let distance = [0.0, 100.0, 1e6][r.below(3)];
         let shift = r.in_cube(distance);
+        let mut tubes = Vec::new();
         for i in 0..n {
             self.x[i] = (self.x[i] + shift) * scale;
             self.reach[i] = reach * r.log_between(1e-2, 1.0) * scale;
             // Boxes that look ahead in one direction, and may be smaller or larger than the reach.
-            let ahead = self.x[i] + self.reach[i] * r.direction();
-            self.boxes[i] =
-                Aabb::point(self.x[i]).including(ahead).inflated(r.between(0.0, 1.0) * self.reach[i]);
+            let way = self.reach[i] * r.direction();
+            let room = r.between(0.0, 1.0) * self.reach[i];
+            self.boxes[i] = Aabb::point(self.x[i]).including(self.x[i] + way).inflated(room);
             self.active[i] = r.chance(0.7);
+            tubes.push(if r.chance(0.5) { Tube { way, room } } else { Tube::NONE });
         }
+        self.tubes = if r.chance(0.5) { tubes } else { Vec::new() };
         self.offset = if r.chance(0.5) { 0.0 } else { reach * r.unit() * scale };
     }
 }
@@ -109,6 +115,39 @@ fn apart(scene: &Scene, a: &[u32], b: &[u32], d: Vec3, ball: bool) -> bool {
 
 fn apart_along_a_diagonal(scene: &Scene, a: &[u32], b: &[u32]) -> bool {
     littoral_geom::bvh::DIAGONALS.iter().any(|&d| apart(scene, a, b, d.into(), true))
+}
+
+/// Whether what the points of two primitives can reach, with tubes, is apart: the nearest point of the difference of
+/// the two hulls is sought by going towards its farthest corner against it [Gilbert 1966].
+fn hulls_apart(scene: &Scene, a: &[u32], b: &[u32]) -> bool {
+    let origin = scene.x[a[0] as usize];
+    let farthest = |points: &[u32], n: Vec3| {
+        let reach = |&p: &u32| {
+            let (x, b, i) = (scene.x[p as usize] - origin, scene.boxes[p as usize], p as usize);
+            let in_box = Vec3::select(n.cmpgt(Vec3::ZERO), b.max, b.min) - origin;
+            let Some(t) = scene.tubes.get(i).filter(|t| !t.is_none()) else { return in_box };
+            let end = if n.dot(t.way) > 0.0 { t.way } else { Vec3::ZERO };
+            let in_tube = x + end + Vec3::select(n.cmpgt(Vec3::ZERO), Vec3::ONE, -Vec3::ONE) * t.room;
+            if n.dot(in_tube) < n.dot(in_box) { in_tube } else { in_box }
+        };
+        let further = |p: Vec3, q: Vec3| if n.dot(q) > n.dot(p) { q } else { p };
+        points.iter().map(reach).reduce(further).unwrap()
+    };
+    let mut z = farthest(a, Vec3::X) - farthest(b, -Vec3::X);
+    // Slow where the hulls are long and nearly parallel.
+    for _ in 0..1_000_000 {
+        let corner = farthest(a, -z) - farthest(b, z);
+        if z.dot(corner) > 0.0 {
+            return true;
+        }
+        let step = corner - z;
+        let t = (-z.dot(step) / step.length_squared()).clamp(0.0, 1.0);
+        if t.is_nan() {
+            break;
+        }
+        z += t * step;
+    }
+    false
 }
 
 /// The primitives of a vertex–triangle or an edge–edge pair.
@@ -147,6 +186,7 @@ fn soup(r: &mut Random) -> Scene {
         surface,
         x: vec![Vec3::ZERO; n],
         boxes: vec![Aabb::EMPTY; n],
+        tubes: Vec::new(),
         reach: zero,
         active: vec![true; n],
         rigid: Vec::new(),
@@ -176,6 +216,7 @@ fn bodies(r: &mut Random) -> Scene {
     let n = scene.rigid.len();
     scene.x.resize(n, Vec3::ZERO);
     scene.boxes.resize(n, Aabb::EMPTY);
+    scene.tubes.clear();
     scene.reach.resize(n, 0.0);
     scene.active.resize(n, true);
     scene.scatter(r, 1.0);
@@ -246,6 +287,7 @@ fn stack(cells: usize, sheets: usize, seed: u64) -> Scene {
         surface,
         x,
         boxes,
+        tubes: Vec::new(),
         reach: vec![0.1 * h; n],
         active: vec![true; n],
         rigid: Vec::new(),
@@ -287,7 +329,7 @@ fn trees_find_what_brute_force_finds_in_a_stack_of_sheets() {
 #[test]
 fn what_is_not_listed_has_a_plane_between() {
     use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
-    let (mut kept, mut left, mut by_plane) = (0, 0, 0);
+    let (mut kept, mut left, mut by_plane, mut by_tube) = (0, 0, 0, 0);
     for seed in 0..2000 {
         let scene = soup(&mut Random::new(seed));
         let (vt, ee) = scene.oracle();
@@ -317,6 +359,11 @@ fn what_is_not_listed_has_a_plane_between() {
             by_plane += 1;
             let known = [Vec3::X, Vec3::Y, Vec3::Z, from_b.normalize_or_zero(), across.normalize_or_zero()];
             let divided = known.iter().any(|&d| apart(&scene, &p, &q, d, false));
+            if !divided && !scene.tubes.is_empty() {
+                by_tube += 1;
+                assert!(hulls_apart(&scene, &p, &q), "seed {seed}: {p:?} and {q:?} may meet on their ways");
+                return;
+            }
             assert!(divided, "seed {seed}: {p:?} and {q:?}, edges: {is_edges}, may meet");
         };
         for &v in &scene.surface.vertices {
@@ -327,6 +374,7 @@ fn what_is_not_listed_has_a_plane_between() {
         }
     }
     assert!(kept > 10_000 && by_plane > 10_000, "{kept} kept, {left} left out, {by_plane} by planes");
+    assert!(by_tube > 1000, "{by_tube} by tubes");
 }
 
 #[test]
@@ -373,6 +421,7 @@ fn the_normal_is_on_the_right_side_at_gaps_of_one_rounding_error() {
         let n = x.len();
         let scene = Scene {
             boxes: x.iter().map(|&p| Aabb::point(p).inflated(0.1)).collect(),
+            tubes: Vec::new(),
             surface,
             x,
             reach: vec![0.1; n],
@@ -405,6 +454,7 @@ fn ropes_and_loose_points_need_no_triangles() {
     let surface = Surface { vertices: vec![0, 1, 2, 3], edges: vec![[0, 1], [2, 3]], triangles: vec![] };
     let mut scene = Scene {
         boxes: x.iter().map(|&p| Aabb::point(p).inflated(0.06)).collect(),
+        tubes: Vec::new(),
         surface,
         x,
         reach: vec![0.05; 4],

@@ -98,8 +98,9 @@ impl Soup {
         let n = self.x.len();
         let x = SafePositions::trusted(self.x.clone());
         let mut detection = Detection::unlimited(&x);
-        // A frame per triangle would do part of the work: the comparison is about the planes.
-        let margin = vec![0.0; n];
+        // A frame per triangle, or a tube around the way of each point, would do part of the work: the comparison is about
+        // the planes. With room in all directions whatever is near is listed, as published.
+        let margin: Vec<f64> = wanted.iter().map(|w| w.length()).collect();
         let prediction = Prediction { wanted, margin: &margin, contact_radius: 0.0, present: &[] };
         let whole = Geometry { component: vec![0; n], prescribed: vec![false], ..self.geometry.clone() };
         Detector::new(&whole).detect(&whole, &x, &prediction, &mut detection);

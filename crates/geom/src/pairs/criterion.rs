@@ -2,8 +2,10 @@
 //!
 //! Every point stays in its box. Two primitives whose boxes lie on different sides of a plane cannot touch, whatever
 //! their points do: four directions are tried, the axes, and that of their gap. Before the gap is known, the common
-//! perpendicular of the two features says the same of most pairs of stacked layers at less cost.
+//! perpendicular of the two features says the same of most pairs of stacked layers at less cost. Points that go a long way
+//! stay in tubes, too, which may pass each other by.
 
+use super::passing::pass_by;
 use super::{Pair, Place, Query, Surface};
 use crate::distance::{EdgeRegion, TriangleRegion, closest_edge_edge, closest_point_triangle};
 use crate::math::{Aabb, Vec3};
@@ -110,13 +112,8 @@ pub(super) fn vertex_triangle_pair(surface: &Surface, near: &Criterion<'_>, v: u
     };
     let (gap, normal) = gap_and_normal(p - c.point, crossing);
     let place = c.region.into();
-    (gap <= limit && !near.are_apart((gap, normal), &[v], &triangle)).then_some(Pair {
-        a: v,
-        b: t,
-        gap,
-        normal,
-        place,
-    })
+    let apart = near.are_apart((gap, normal), &[v], &triangle) || pass_by(near, gap, &[v], &triangle);
+    (gap <= limit && !apart).then_some(Pair { a: v, b: t, gap, normal, place })
 }
 
 /// The pair of edges `a < b`, if its gap and boxes ask for it; its activity is the caller's business.
@@ -140,7 +137,8 @@ pub(super) fn edge_edge_pair(surface: &Surface, near: &Criterion<'_>, a: u32, b:
     };
     let (gap, normal) = gap_and_normal(c.point_a - c.point_b, crossing);
     let place = if crossing.is_some() { Place::Inside } else { Place::End };
-    (gap <= limit && !near.are_apart((gap, normal), &ea, &eb)).then_some(Pair { a, b, gap, normal, place })
+    let apart = near.are_apart((gap, normal), &ea, &eb) || pass_by(near, gap, &ea, &eb);
+    (gap <= limit && !apart).then_some(Pair { a, b, gap, normal, place })
 }
 
 /// True when the distance is surely above the limit; a gap that is recomputed more exactly gets the last word.

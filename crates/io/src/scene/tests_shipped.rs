@@ -24,7 +24,8 @@ fn smallest_gap(sim: &Simulation, radius: f64) -> Option<f64> {
         Surface { vertices, edges: unique_edges(sim.triangles()), triangles: sim.triangles().to_vec() };
     let boxes: Vec<Aabb> = x.iter().map(|&p| Aabb::point(p).inflated(radius)).collect();
     let reach = vec![0.0; x.len()];
-    let query = Query { x, boxes: &boxes, reach: &reach, offset: radius, active: &active, rigid: &[] };
+    let query =
+        Query { x, boxes: &boxes, tubes: &[], reach: &reach, offset: radius, active: &active, rigid: &[] };
     let (mut vt, mut ee) = (Vec::new(), Vec::new());
     BroadPhase::new(&surface, x.len()).detect(&surface, &query, &mut vt, &mut ee);
     vt.iter().chain(&ee).map(|p| p.gap).reduce(f64::min)

@@ -173,6 +173,7 @@ fn own_ranges(contact: &ContactModel, geometry: &Geometry) -> Vec<f64> {
     let query = Query {
         x,
         boxes: &boxes,
+        tubes: &[],
         reach: &reach,
         offset: radius,
         active: &geometry.active,

@@ -11,6 +11,7 @@ use super::{Detection, Plane, SafePositions};
 use crate::pairing::Pairing;
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::{BroadPhase, Pair, Query, Surface};
+use littoral_geom::tube::Tube;
 use rayon::prelude::*;
 
 /// What a detection must know of the model.
@@ -103,11 +104,29 @@ impl Prediction<'_> {
 /// metre from the origin is lost in rounding at millimetre radii; larger, and pressed contacts lose their last room.
 const FLOOR: f64 = 1e-5;
 
+/// A way that is so many times the margin of its point is kept to by a tube. Below, its box is hardly wider.
+const LONG: f64 = 4.0;
+
+/// Least room of a tube, as a share of its way: of what has no margin, far above rounding.
+const LEAST_ROOM: f64 = 1e-6;
+
+/// The tube of a point with this way and margin [m].
+#[inline]
+fn tube(way: Vec3, margin: f64) -> Tube {
+    let length_sq = way.length_squared();
+    if length_sq > LONG * LONG * margin * margin {
+        Tube { way, room: margin.max(LEAST_ROOM * length_sq.sqrt()) }
+    } else {
+        Tube::NONE
+    }
+}
+
 /// The broad phase with its reusable memory.
 #[derive(Debug)]
 pub struct Detector {
     broad: BroadPhase,
     boxes: Vec<Aabb>,
+    tubes: Vec<Tube>,
     reach: Vec<f64>,
     /// Largest coordinate that each point may have (n) [m].
     farthest: Vec<f64>,
@@ -121,6 +140,7 @@ impl Detector {
         Detector {
             broad: BroadPhase::new(&geometry.surface, geometry.active.len()),
             boxes: Vec::new(),
+            tubes: Vec::new(),
             reach: Vec::new(),
             farthest: Vec::new(),
             point_triangle: Vec::new(),
@@ -188,6 +208,7 @@ impl Detector {
         out.begin(x.epoch(), kept, FLOOR * prediction.contact_radius);
         out.frame.resize(n, Vec3::ZERO);
         out.budget.resize(n, Aabb::EMPTY);
+        out.tube.resize(n, Tube::NONE);
         for (v, (frame, &c)) in out.frame.iter_mut().zip(&geometry.component).enumerate() {
             if !is_kept(v) {
                 *frame = survey.travel[c as usize];
@@ -196,10 +217,12 @@ impl Detector {
         (out.island, out.mobile) = (survey.island, survey.mobile);
         out.part(&geometry.component);
         let frame = &out.frame;
-        out.budget.par_iter_mut().enumerate().with_min_len(1024).for_each(|(v, budget)| {
+        let budgets = out.budget.par_iter_mut().zip(&mut out.tube).enumerate().with_min_len(1024);
+        budgets.for_each(|(v, (budget, along))| {
             if !is_kept(v) {
-                let rest = prediction.wanted[v] - frame[v];
-                *budget = Aabb::point(Vec3::ZERO).including(rest).inflated(prediction.margin[v]);
+                let (rest, margin) = (prediction.wanted[v] - frame[v], prediction.margin[v]);
+                *budget = Aabb::point(Vec3::ZERO).including(rest).inflated(margin);
+                *along = tube(rest, margin);
             }
         });
         let x = x.as_slice();
@@ -212,6 +235,11 @@ impl Detector {
             let b = b.inflated(prediction.share(geometry, v));
             Aabb { min: p + b.min, max: p + b.max }
         }));
+        self.tubes.clear();
+        if out.tube.iter().any(|t| !t.is_none()) {
+            let shared = |(v, t): (usize, &Tube)| t.inflated(prediction.share(geometry, v));
+            self.tubes.extend(out.tube.iter().enumerate().map(shared));
+        }
         self.reach.clear();
         self.reach.extend(out.budget.iter().map(|b| b.max.max(-b.min).length()));
         // Particles feel surfaces from their own distance on: what it is more counts as reach.
@@ -227,6 +255,7 @@ impl Detector {
         let query = Query {
             x,
             boxes: &self.boxes,
+            tubes: &self.tubes,
             reach: &self.reach,
             offset: prediction.contact_radius,
             active: &geometry.active,

@@ -5,8 +5,9 @@
 //! a proof that the swept island meets nothing else; everything below then only sees the motion relative to it, so
 //! that falling fast costs nothing and slows nothing.
 //!
-//! *Budgets.* Each point owns a box it stays in (relative to its frame) until the next detection. Primitives whose
-//! boxes do not meet cannot touch and need no plane; a listed pair gets a division plane.
+//! *Budgets.* Each point owns a box it stays in (relative to its frame) until the next detection, and a tube around its
+//! way if that is long. Primitives whose boxes do not meet, or whose tubes pass each other by, cannot touch and need no
+//! plane; a listed pair gets a division plane.
 //!
 //! *Islands.* What nothing else may touch before the next detection may be committed and detected anew on its own.
 
@@ -23,6 +24,7 @@ pub(crate) use divide::resolution;
 use littoral_geom::bucket_sort::{buckets_for, sort_by_bucket};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::Place;
+use littoral_geom::tube::Tube;
 use rayon::prelude::*;
 
 /// Positions that are free of intersections (or hold only those that were there at the start).
@@ -255,6 +257,8 @@ pub struct Detection {
     pub frame: Vec<Vec3>,
     /// Relative box each point stays in [m].
     pub budget: Vec<Aabb>,
+    /// Tube that a point stays in as well, around a long way [m].
+    pub tube: Vec<Tube>,
     /// The listed pairs, nearest first.
     pub planes: Vec<Plane>,
     /// Planes of each point, nearest first: `items[offsets[v]..offsets[v+1]]` as plane·4 + slot.
@@ -289,6 +293,7 @@ impl Detection {
             serial: 0,
             frame: vec![Vec3::ZERO; n],
             budget: vec![Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY }; n],
+            tube: vec![Tube::NONE; n],
             planes: Vec::new(),
             offsets: vec![0; n + 1],
             items: Vec::new(),

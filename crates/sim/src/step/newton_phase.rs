@@ -387,7 +387,8 @@ impl NewtonIpc {
         let points = unknowns.points.iter().zip(&p[unknowns.first..]).all(|(&v, p)| {
             let v = v as usize;
             let (to, budget) = (self.dx.accepted()[v] + *p, &self.detection.budget[v]);
-            budget.min.cmple(to).all() && to.cmple(budget.max).all()
+            let in_box = budget.min.cmple(to).all() && to.cmple(budget.max).all();
+            in_box && self.detection.tube[v].has_between(to)
         });
         points && self.bodies.fit(system, &self.detection, &self.work.base)
     }

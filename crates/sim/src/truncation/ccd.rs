@@ -35,8 +35,8 @@ pub(super) fn largest_step(
         .with_min_len(64)
         .map(|&v| {
             let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
-            let budget = &detection.budget[v as usize];
-            let mut t = way(v).map_or_else(|| stay_inside(budget, a, p), |w| w.prefix_in_box(budget));
+            let budget = (&detection.budget[v as usize], &detection.tube[v as usize]);
+            let mut t = way(v).map_or_else(|| stay_inside(budget, a, p), |w| w.prefix_inside(budget));
             for (k, slot) in detection.planes_of(v) {
                 let plane = &detection.planes[k];
                 // Points stay within L, the longest proposal, of where they were detected: the pair begins with at

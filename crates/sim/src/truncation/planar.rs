@@ -37,7 +37,7 @@ pub(super) fn cut(
             out.t = out.t.min(t);
         }
     }
-    let s = stay_inside(&detection.budget[i], a, p);
+    let s = stay_inside((&detection.budget[i], &detection.tube[i]), a, p);
     if s < out.t {
         out.t = s;
         out.by_box = true;

@@ -1,6 +1,6 @@
 //! What a detection must list, by comparing everything with everything.
 
-use crate::oracle::{Pair, distance, each_direction};
+use crate::oracle::{Pair, across, distance, each_direction, upright};
 use crate::play::{Game, Rules, predict};
 use crate::scenes::{KINDS, scene};
 use littoral_geom::bvh::DIAGONALS;
@@ -38,8 +38,8 @@ fn resting(g: &Game, points: &[u32]) -> Aabb {
     })
 }
 
-/// Whether some direction divides what the two sides can reach: of each point the box and the ball of its budget, both
-/// larger by `half`. More directions are tried than a detection knows, so that it may list more.
+/// Whether some direction divides what the two sides can reach: of each point the box, the tube and the ball of its budget,
+/// all larger by `half`. More directions are tried than a detection knows, so that it may list more.
 fn divided(g: &Game, points: [u32; 4], split: usize, half: f64) -> bool {
     let x = g.x.as_slice();
     let origin = x[points[0] as usize];
@@ -49,6 +49,14 @@ fn divided(g: &Game, points: [u32; 4], split: usize, half: f64) -> bool {
             let ball = b.max.abs().max(b.min.abs()).length() * n.length();
             let (one, other) = (n * b.min, n * b.max);
             let (low, high) = (one.min(other).element_sum(), one.max(other).element_sum());
+            // A segment with a cube around.
+            let tube = g.detection.tube[v as usize];
+            let (low, high) = if tube.is_none() {
+                (low, high)
+            } else {
+                let (end, cube) = (n.dot(tube.way), tube.room * n.abs().element_sum());
+                (low.max(end.min(0.0) - cube), high.min(end.max(0.0) + cube))
+            };
             let more = half * n.length();
             (least.min(at + low.max(-ball) - more), most.max(at + high.min(ball) + more))
         })
@@ -60,6 +68,29 @@ fn divided(g: &Game, points: [u32; 4], split: usize, half: f64) -> bool {
     let corners = points.map(|v| x[v as usize] - origin);
     Vec3::AXES.into_iter().chain(DIAGONALS.map(Vec3::from)).any(apart)
         || each_direction(&corners, split, apart)
+        || divided_on_the_way(g, points, split, &corners, apart)
+}
+
+/// The same for the directions of features that A sweeps on its way relative to B.
+fn divided_on_the_way(
+    g: &Game,
+    points: [u32; 4],
+    split: usize,
+    y: &[Vec3; 4],
+    mut apart: impl FnMut(Vec3) -> bool,
+) -> bool {
+    let way = points.map(|v| g.detection.tube[v as usize].way);
+    let mean = |ways: &[Vec3]| ways.iter().sum::<Vec3>() / ways.len() as f64;
+    let w = mean(&way[..split]) - mean(&way[split..]);
+    if w == Vec3::ZERO {
+        return false;
+    }
+    let moved: [Vec3; 4] = std::array::from_fn(|k| y[k] + if k < split { w } else { Vec3::ZERO });
+    let edges = if split == 1 { vec![(1, 2), (2, 3), (3, 1)] } else { vec![(0, 1), (2, 3)] };
+    let mut attempt = |n: Vec3| n != Vec3::ZERO && apart(n.normalize());
+    each_direction(&moved, split, &mut attempt)
+        || edges.iter().any(|&(a, b)| attempt(across(w, y[b] - y[a])))
+        || (0..split).any(|a| (split..4).any(|b| attempt(upright(y[a] - y[b], w))))
 }
 
 fn check(g: &Game, contact_radius: f64, seed: u64) {
@@ -100,7 +131,7 @@ fn check(g: &Game, contact_radius: f64, seed: u64) {
 
 #[test]
 fn every_pair_that_may_meet_is_listed() {
-    let needed: usize = (0..5000_u64)
+    let [needed, long]: [usize; 2] = (0..5000_u64)
         .into_par_iter()
         .map(|seed| {
             let mut r = Random::new(seed);
@@ -112,9 +143,11 @@ fn every_pair_that_may_meet_is_listed() {
             let radius = g.scene.gap * [0.0, 1e-3, 0.5, 3.0][r.below(4)];
             g.detect(&wanted, &margin, radius);
             check(&g, radius, seed);
-            g.detection.planes.len()
+            let long = g.detection.tube.iter().filter(|t| !t.is_none()).count();
+            [g.detection.planes.len(), long]
         })
-        .sum();
+        .reduce(|| [0; 2], |[a, b], [c, d]| [a + c, b + d]);
+    assert!(long > 10_000, "only {long} points went a long way");
     assert!(needed > 100_000, "only {needed} pairs were listed: the scenes are too thin");
 }
 

@@ -238,7 +238,7 @@ pub fn each_direction(y: &[Vec3; 4], split: usize, mut enough: impl FnMut(Vec3) 
 }
 
 /// The part of `r` orthogonal to `u`; the second round removes what the first one's rounding left.
-fn upright(r: Vec3, u: Vec3) -> Vec3 {
+pub fn upright(r: Vec3, u: Vec3) -> Vec3 {
     let uu = u.length_squared();
     if uu == 0.0 {
         return r;
@@ -248,7 +248,7 @@ fn upright(r: Vec3, u: Vec3) -> Vec3 {
 }
 
 /// Unit vector orthogonal to `u` and `w` to rounding, even when they are nearly parallel; zero when parallel.
-fn across(u: Vec3, w: Vec3) -> Vec3 {
+pub fn across(u: Vec3, w: Vec3) -> Vec3 {
     let n = u.cross(w);
     let length = n.length();
     if length == 0.0 {

@@ -208,6 +208,10 @@ impl Game {
             if !b.overlaps(&Aabb::point(*d)) {
                 return Err(format!("point {v} at {d} has left its budget {b:?}"));
             }
+            let tube = self.detection.tube[v];
+            if !tube.inflated(8.0 * f64::EPSILON * (tube.way.length() + d.length())).has_between(*d) {
+                return Err(format!("point {v} at {d} has left its tube {tube:?}"));
+            }
         }
         Ok(())
     }
@@ -238,6 +242,8 @@ enum Foresight {
     Exact,
     /// All components travel together, far.
     Together,
+    /// Some components go far, each its own way, past what rests.
+    Passing,
     /// Each component travels on its own.
     Apart,
 }
@@ -299,7 +305,9 @@ pub fn metric(r: &mut Random) -> Mat3 {
 
 /// What a random prediction foresees of the motion, and the room around it.
 pub fn predict(game: &Game, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
-    let foresight = [Foresight::Nothing, Foresight::Exact, Foresight::Together, Foresight::Apart][r.below(4)];
+    let foresight =
+        [Foresight::Nothing, Foresight::Exact, Foresight::Together, Foresight::Apart, Foresight::Passing]
+            [r.below(5)];
     let n = game.points();
     let (gap, size) = (game.scene.gap, game.scene.size);
     let small = r.log_between(1e-2 * gap, 1.0 * size);
@@ -308,6 +316,7 @@ pub fn predict(game: &Game, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
     let common = r.direction() * (1000.0 * gap).min(20.0 * size) * r.log_between(0.1, 1.0);
     let own: Vec<Vec3> =
         game.scene.geometry.prescribed.iter().map(|_| r.direction() * small * 10.0).collect();
+    let far: Vec<Vec3> = own.iter().map(|_| passing(size, r)).collect();
     let wanted = (0..n)
         .map(|v| {
             let c = game.scene.geometry.component[v] as usize;
@@ -317,10 +326,16 @@ pub fn predict(game: &Game, r: &mut Random) -> (Vec<Vec3>, Vec<f64>) {
                 Foresight::Exact => r.in_cube(small),
                 Foresight::Together => common + noise * r.in_cube(1.0),
                 Foresight::Apart => own[c] + noise * r.in_cube(1.0),
+                Foresight::Passing => far[c] + 0.1 * noise * r.in_cube(1.0),
             }
         })
         .collect();
     (wanted, margin)
+}
+
+/// A long way past others, or none.
+fn passing(size: f64, r: &mut Random) -> Vec3 {
+    if r.chance(0.4) { Vec3::ZERO } else { r.direction() * size * r.log_between(0.1, 5.0) }
 }
 
 /// All, one, or some of the points.
