@@ -147,6 +147,15 @@ fn a_die_that_flies_along_a_pavement_loses_nothing() {
     }
 }
 
+fn ridges(tilt: Quat) -> TriMesh {
+    let mut slope = shapes::grid([2.4, 1.0], [96, 20]);
+    for p in &mut slope.vertices {
+        p.z = 0.02 * ((p.x / 0.025).round().rem_euclid(2.0)) - 0.024;
+        *p = tilt * *p;
+    }
+    slope
+}
+
 /// ```text
 ///     ▬▬→ 30 m/s             a sheet or a soft block flies along a slope of ridges, 4 mm above them:
 ///   ⋀⋀⋀⋀⋀⋀⋀⋀⋀⋀⋀⋀⋀⋀          how far its points are from where they would be alone, at most [m]
@@ -159,12 +168,7 @@ fn lost_over_ridges(add: impl Fn(&mut SceneBuilder, Quat, Vec3)) -> f64 {
         s.gravity = Vec3::ZERO;
         add(&mut s, tilt, velocity);
         if with_ridges {
-            let mut slope = shapes::grid([2.4, 1.0], [96, 20]);
-            for p in &mut slope.vertices {
-                p.z = 0.02 * ((p.x / 0.025).round().rem_euclid(2.0)) - 0.024;
-                *p = tilt * *p;
-            }
-            s.add_collider(named("ridges"), slope, Motion::Static);
+            s.add_collider(named("ridges"), ridges(tilt), Motion::Static);
         }
         let mut sim = s.build().unwrap();
         for k in 0..10 {
@@ -192,6 +196,31 @@ fn what_flies_along_a_slope_of_ridges_loses_nothing() {
         s.add_soft(Placement { velocity, ..named("block") }, block, SoftMaterial::default());
     });
     assert!(lost < 1e-6, "a soft block: {lost} m");
+}
+
+/// The other way round: what a scene moves along a sheet is not late, and the sheet does not notice.
+#[test]
+fn a_collider_that_flies_along_a_sheet_of_ridges_is_not_late() {
+    let tilt = Quat::from_scaled_axis(Vec3::new(0.4, 0.3, -0.6));
+    let mut s = scene(Truncation::Planar, 8);
+    s.gravity = Vec3::ZERO;
+    let sheet = ridges(tilt);
+    s.add_cloth(named("ridges"), sheet.clone(), ClothMaterial::default());
+    let mut board = lifted(shapes::cuboid([0.2, 0.2, 0.02], [1; 3]), Vec3::new(-0.9, -0.2, 0.01));
+    board.vertices.iter_mut().for_each(|p| *p = tilt * *p);
+    let velocity = tilt * Vec3::new(29.0, 7.0, 0.0);
+    let motion =
+        Motion::Twist { center: Vec3::ZERO, spin: Vec3::ZERO, velocity, start: 0.0, stop: f64::INFINITY };
+    s.add_collider(named("board"), board, motion);
+    let mut sim = s.build().unwrap();
+    for k in 0..10 {
+        let report = sim.step(STEP);
+        assert_eq!(sim.judge().crossings.len(), 0, "step {k}");
+        assert!(report.lag < 1e-9, "step {k}: late by {} m", report.lag);
+    }
+    let moved = sim.objects()[0].range().map(|i| sim.state().x[i].distance(sheet.vertices[i]));
+    let moved = moved.fold(0.0, f64::max);
+    assert!(moved < 1e-6, "the sheet moved by {moved} m");
 }
 
 /// ```text
