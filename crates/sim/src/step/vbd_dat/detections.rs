@@ -24,6 +24,9 @@ const GUESS_KEEP: f64 = 0.5;
 /// Smaller: more detections near rest. Larger: more pairs to look at.
 const MARGIN: f64 = 0.1;
 
+/// The same of bodies in piles.
+const PILE_MARGIN: f64 = 0.5;
+
 /// Room for a point's next moves, as a multiple of its last one.
 const MOVE_MARGIN: f64 = 3.0;
 
@@ -183,6 +186,7 @@ impl VbdDat {
         h: f64,
         going: &[bool],
     ) {
+        let in_piles = if matches!(look, Look::Sweeps) { self.in_piles() } else { Vec::new() };
         let work = &mut self.work;
         if matches!(look, Look::Guess) {
             self.bodies.want(system, x.as_slice(), &mut work.wanted, |v| goes(system, going, v));
@@ -202,6 +206,9 @@ impl VbdDat {
             if goes(system, going, v as u32) {
                 let moving = system.moves(v) && !work.held[v];
                 let expected = (MOVE_MARGIN * work.next_move[v]).max(WHOLE_MARGIN * work.whole_move[v]);
+                let c = system.geometry.component[v] as usize;
+                let wide = in_piles[c] && system.bodies.at(v).is_some();
+                let least = if wide { PILE_MARGIN * system.contact.radius() } else { least };
                 work.margin[v] = if moving { least.max(expected) } else { 0.0 };
             }
         }

@@ -19,6 +19,9 @@ const SLOW: f64 = 0.25;
 /// little. A pile has no regular detection right after one that it asked for.
 const PILE: u32 = 100;
 
+/// Newton steps of the bodies of a pile that a detection is good for at least.
+const PILE_PATIENCE: u32 = 4;
+
 /// The islands within a step, by component.
 #[derive(Debug, Default)]
 pub(super) struct Islands {
@@ -198,7 +201,7 @@ impl VbdDat {
             // Without a regular detection within the step a body would wait from step to step.
             let waits = bounded[i] > patience || left[i] || (turns <= every && waiting[i] > 0);
             let regular = is_regular(count(i)) && points[i] > 0 && listed[i];
-            let rested = since[i] >= PATIENCE;
+            let rested = since[i] >= if things[i] < PILE { PATIENCE } else { PILE_PATIENCE };
             asks[i] |= (regular && (rested || things[i] < PILE)) || (waits && rested && count(i).is_some());
         }
         self.going(&asks)
@@ -207,6 +210,12 @@ impl VbdDat {
     /// How far the point `i` is from where it wants to go [m].
     fn missing(&self, i: usize) -> f64 {
         (self.work.wanted[i] - self.dx.accepted()[i] - self.detection.frame[i]).length()
+    }
+
+    /// Components that are in a pile.
+    pub(super) fn in_piles(&self) -> Vec<bool> {
+        let (_, things) = self.sizes();
+        self.detection.island.iter().map(|&i| things[i as usize] >= PILE).collect()
     }
 
     /// How many points descend in each island, and of how many things it is, by its first component.
