@@ -4,6 +4,7 @@ use crate::oracle::{Pair, across, distance, each_direction, upright};
 use crate::play::{Game, Rules, predict};
 use crate::scenes::{KINDS, scene};
 use littoral_geom::bvh::DIAGONALS;
+use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::random::Random;
 use rayon::prelude::*;
@@ -71,7 +72,26 @@ fn divided(g: &Game, points: [u32; 4], split: usize, half: f64) -> bool {
         || divided_on_the_way(g, points, split, &corners, apart)
 }
 
-/// The same for the directions of features that A sweeps on its way relative to B.
+/// From B to what A sweeps between `y` and `moved`, for each two features.
+fn differences(y: &[Vec3; 4], moved: &[Vec3; 4], split: usize) -> Vec<Vec3> {
+    let edges = |[a, b]: [Vec3; 2], [c, d]: [Vec3; 2]| {
+        let near = closest_edge_edge(a, b, c, d);
+        near.point_a - near.point_b
+    };
+    if split == 1 {
+        let triangle = [y[1], y[2], y[3]];
+        let ends = [y[0], moved[0]].map(|p| p - closest_point_triangle(p, triangle).point);
+        let sides = [[1, 2], [2, 3], [3, 1]].map(|e| edges([y[0], moved[0]], e.map(|k| y[k])));
+        return ends.into_iter().chain(sides).collect();
+    }
+    let ([a, b], [c, d], other) = ([y[0], y[1]], [moved[0], moved[1]], [y[2], y[3]]);
+    let sides = [[a, b], [c, d], [a, c], [b, d]].map(|side| edges(side, other));
+    let halves = [[a, b, d], [a, d, c]];
+    let faces = halves.iter().flat_map(|half| other.map(|p| closest_point_triangle(p, *half).point - p));
+    sides.into_iter().chain(faces).collect()
+}
+
+/// The same for the directions of features that A sweeps on its way relative to B, and for those of the closest points.
 fn divided_on_the_way(
     g: &Game,
     points: [u32; 4],
@@ -82,13 +102,22 @@ fn divided_on_the_way(
     let way = points.map(|v| g.detection.tube[v as usize].way);
     let mean = |ways: &[Vec3]| ways.iter().sum::<Vec3>() / ways.len() as f64;
     let w = mean(&way[..split]) - mean(&way[split..]);
-    if w == Vec3::ZERO {
-        return false;
-    }
+    // Without ways what is left is what rounding turns.
     let moved: [Vec3; 4] = std::array::from_fn(|k| y[k] + if k < split { w } else { Vec3::ZERO });
     let edges = if split == 1 { vec![(1, 2), (2, 3), (3, 1)] } else { vec![(0, 1), (2, 3)] };
     let mut attempt = |n: Vec3| n != Vec3::ZERO && apart(n.normalize());
-    each_direction(&moved, split, &mut attempt)
+    // At gaps near rounding the difference of the closest points is turned by rounding, and may divide where no exact
+    // direction of features does. Any direction that divides is a proof, whoever found it.
+    let swapped = |y: &[Vec3; 4]| [y[2], y[3], y[0], y[1]];
+    let back = [y[2] - w, y[3] - w, y[0], y[1]];
+    // Far from the origin they are turned by more.
+    let far = points.map(|v| g.x.as_slice()[v as usize]);
+    let normals = [(far[1] - far[0]).cross(far[3] - far[2]), (far[2] - far[1]).cross(far[3] - far[1])];
+    differences(&far, &far, split).into_iter().any(&mut attempt)
+        || normals.into_iter().any(|n| attempt(n) || attempt(-n))
+        || differences(y, &moved, split).into_iter().any(&mut attempt)
+        || (split == 2 && differences(&swapped(y), &back, 2).into_iter().any(&mut attempt))
+        || each_direction(&moved, split, &mut attempt)
         || edges.iter().any(|&(a, b)| attempt(across(w, y[b] - y[a])))
         || (0..split).any(|a| (split..4).any(|b| attempt(upright(y[a] - y[b], w))))
 }
