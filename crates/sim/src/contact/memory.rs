@@ -15,8 +15,8 @@
 //! stiffness grows by a little each step, until the contact gives way by no more than a part of its radius. Where the load
 //! goes, it falls back more slowly.
 //!
-//! Reach and stiffness do not change where one side is a rigid body. Its faces meet flat, and which of their features
-//! serve is chosen so that each place is served once: what went on beside that choice would shake what stands.
+//! Reach and stiffness do not change by and by where one side is a rigid body. Its faces meet flat, and contacts at one place
+//! share its stiffness (`place`): what went on beside them would shake what stands.
 //!
 //! A contact is known by its features. When a point comes to a neighbouring feature its contact gets another
 //! name: what no contact of this name holds any more is handed to the nearest one between the same two objects that

@@ -12,6 +12,7 @@ pub mod lagged_friction;
 pub mod law;
 mod line;
 mod memory;
+mod place;
 mod retreat;
 mod seam;
 mod serve;
@@ -511,5 +512,6 @@ impl ContactModel {
         }));
         out.index(self.mass.len());
         memory.give(self, x, out);
+        self.share_places(x, &geometry.component, out);
     }
 }
