@@ -3,7 +3,7 @@
 //! Where faces meet flat and corner to corner, a place is served by one contact or by up to four: a corner over a face, two
 //! corners beside edges, two edges that cross. A thousandth of the contact radius decides which. With the whole stiffness for
 //! each of them a pressed place would gain energy where one is added and let go of what it bears where one is dropped; both
-//! shake what rests, and shaking changes the choice again. An arch of 25 stones, whose joints held 6 J and gained 20 to 40 J
+//! shake what rests, and shaking changes the choice again. An arch of 25 stones, whose joints held 6 J and gained mostly 20 to 40 J
 //! a second so, went on rocking for ever.
 //!
 //! So contact i has the share
