@@ -1,6 +1,7 @@
 //! The contacts between two detections, by point: what they do to points, bodies and components.
 
 use super::element::{Bridge, Contact, NO_SLOT, ROUNDING, Slip};
+use super::place::Place;
 use super::serve::Found;
 use super::{ContactModel, law};
 use crate::liquid::PARTICLE_COLOR;
@@ -14,6 +15,7 @@ pub struct Contacts {
     offsets: Vec<u32>,
     items: Vec<u32>,
     pub(super) spare: Vec<Found>,
+    pub(super) places: Vec<Place>,
 }
 
 /// What contacts do to a point.

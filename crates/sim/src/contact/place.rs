@@ -29,7 +29,7 @@ const SERVES: f64 = 0.5;
 
 /// Where a contact acts, its first side being that of the lower component.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     /// The components of both sides, the lower first.
     pair: [u32; 2],
     /// Number of the contact.
@@ -42,6 +42,8 @@ struct Place {
     radius: f64,
     /// How many points are at the place, c, from 1 to 2.
     corners: f64,
+    /// How many contacts are, Σⱼ φᵢⱼ.
+    crowd: f64,
 }
 
 /// f of two points at this squared distance [m²]: 1 at one place, 0 at two that are farther apart than the `radius` [m].
@@ -66,7 +68,7 @@ impl Place {
         } else {
             ([second, first], [b, a], -normal)
         };
-        Place { pair, number, ends, normal, radius, corners }
+        Place { pair, number, ends, normal, radius, corners, crowd: 1.0 }
     }
 
     /// φ of two contacts: 1 at one place, 0 at two.
@@ -80,24 +82,23 @@ impl Place {
     }
 }
 
-/// Σⱼ φᵢⱼ for the contacts of one pair of components, which are sorted along an axis.
-fn crowds(group: &mut [Place]) -> Vec<f64> {
+/// Counts the crowds of the contacts of one pair of components, and sorts them along an axis.
+fn count_crowds(group: &mut [Place]) {
     let corner = |pick: fn(Vec3, Vec3) -> Vec3| group.iter().map(|p| p.ends[0]).reduce(pick);
     let size = corner(Vec3::max).zip(corner(Vec3::min)).map_or(Vec3::ZERO, |(high, low)| high - low);
     let axis = size.max_position();
     // What is farther apart along one axis than the radius is at two places.
     group.sort_unstable_by(|a, b| a.ends[0][axis].total_cmp(&b.ends[0][axis]).then(a.number.cmp(&b.number)));
     let widest = group.iter().map(|p| p.radius).fold(0.0, f64::max);
-    let mut crowds = vec![1.0; group.len()];
-    for (i, place) in group.iter().enumerate() {
-        let last = place.ends[0][axis] + widest;
-        for (j, other) in group.iter().enumerate().skip(i + 1).take_while(|(_, p)| p.ends[0][axis] <= last) {
-            let overlap = place.overlap(other);
-            crowds[i] += overlap;
-            crowds[j] += overlap;
+    for i in 0..group.len() {
+        let (place, after) = group[i..].split_at_mut(1);
+        let last = place[0].ends[0][axis] + widest;
+        for other in after.iter_mut().take_while(|p| p.ends[0][axis] <= last) {
+            let overlap = place[0].overlap(other);
+            place[0].crowd += overlap;
+            other.crowd += overlap;
         }
     }
-    crowds
 }
 
 impl ContactModel {
@@ -115,12 +116,14 @@ impl ContactModel {
         }
         let all = contacts.list.par_iter().enumerate().with_min_len(TASK);
         let stiff = all.filter(|(_, c)| !c.has_particle() && self.is_stiff(c.points()));
-        let mut places: Vec<Place> = stiff.map(|(k, c)| Place::of(c, k, x, component)).collect();
+        let places = &mut contacts.places;
+        places.clear();
+        places.par_extend(stiff.map(|(k, c)| Place::of(c, k, x, component)));
         places.sort_unstable_by_key(|p| (p.pair, p.number));
         for group in places.chunk_by_mut(|a, b| a.pair == b.pair) {
-            let crowds = crowds(group);
-            for (place, crowd) in group.iter().zip(crowds) {
-                contacts.list[place.number as usize].stiffness *= place.corners / crowd;
+            count_crowds(group);
+            for place in &*group {
+                contacts.list[place.number as usize].stiffness *= place.corners / place.crowd;
             }
         }
     }
@@ -135,12 +138,27 @@ mod tests {
     const R: f64 = 2e-3;
 
     fn place(number: u32, at: Vec3, normal: Vec3) -> Place {
-        Place { pair: [0, 1], number, ends: [at + 0.8 * R * normal, at], normal, radius: R, corners: 1.0 }
+        Place {
+            pair: [0, 1],
+            number,
+            ends: [at + 0.8 * R * normal, at],
+            normal,
+            radius: R,
+            corners: 1.0,
+            crowd: 1.0,
+        }
     }
 
-    /// Σ ω, by number.
+    /// With their crowds.
+    fn crowded(places: &[Place]) -> Vec<Place> {
+        let mut places = places.to_vec();
+        count_crowds(&mut places);
+        places
+    }
+
+    /// Σ ω.
     fn stiffness(places: &[Place]) -> f64 {
-        crowds(&mut places.to_vec()).iter().map(|c| 1.0 / c).sum()
+        crowded(places).iter().map(|p| 1.0 / p.crowd).sum()
     }
 
     #[test]
@@ -182,13 +200,11 @@ mod tests {
             let extent = random.log_between(0.5, 30.0) * R;
             let places: Vec<Place> =
                 (0..20).map(|k| place(k, extent * random.in_cube(1.0), random.direction())).collect();
-            let mut sorted = places.clone();
-            let found = crowds(&mut sorted);
-            for (p, found) in sorted.iter().zip(found) {
+            for p in crowded(&places) {
                 let others = places.iter().filter(|q| q.number != p.number);
                 let all = 1.0 + others.map(|q| p.overlap(q)).sum::<f64>();
                 // Sums of 20 numbers up to one in another order.
-                assert!((all - found).abs() < 1e-13, "{found} and {all}");
+                assert!((all - p.crowd).abs() < 1e-13, "{} and {all}", p.crowd);
             }
         }
     }
@@ -210,6 +226,7 @@ mod tests {
     #[test]
     fn what_is_kept_for_a_last_resort_takes_no_share() {
         let last = Place { radius: 0.1 * R, ..place(1, Vec3::ZERO, Vec3::Z) };
-        assert_eq!(crowds(&mut [place(0, Vec3::ZERO, Vec3::Z), last]), [1.0, 1.0]);
+        let found = crowded(&[place(0, Vec3::ZERO, Vec3::Z), last]);
+        assert_eq!([found[0].crowd, found[1].crowd], [1.0, 1.0]);
     }
 }

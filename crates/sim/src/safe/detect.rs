@@ -4,6 +4,7 @@
 //! without a common end, and inside each tet its 4 point–face and 3 edge–edge pairs. Why this is enough, and why
 //! budgets and frames lose no pair: `docs/derivations/detection.md`.
 
+use super::budget::Budget;
 use super::divide::{farthest, plane, resolution_at};
 use super::islands::{Survey, survey};
 use super::tets::tet_planes;
@@ -104,28 +105,6 @@ impl Prediction<'_> {
 /// metre from the origin is lost in rounding at millimetre radii; larger, and pressed contacts lose their last room.
 const FLOOR: f64 = 1e-5;
 
-/// A way that is so many times the margin of its point is kept to by a tube. Below, its box is hardly wider.
-const LONG: f64 = 4.0;
-
-/// Room of a tube, as a multiple of the margin of its point. What slides on something is predicted to fall into it by about a
-/// margin, and what holds it up takes that back, with as much again for what it pressed in. With one margin a block that
-/// slides at 1 m/s stopped in a single sweep after 0.88 of its way.
-const TUBE_MARGINS: f64 = 2.0;
-
-/// Least room of a tube, as a share of its way: of what has no margin, far above rounding.
-const LEAST_ROOM: f64 = 1e-6;
-
-/// The tube of a point with this way and margin [m].
-#[inline]
-fn tube(way: Vec3, margin: f64) -> Tube {
-    let length_sq = way.length_squared();
-    if length_sq > LONG * LONG * margin * margin {
-        Tube { way, room: (TUBE_MARGINS * margin).max(LEAST_ROOM * length_sq.sqrt()) }
-    } else {
-        Tube::NONE
-    }
-}
-
 /// The broad phase with its reusable memory.
 #[derive(Debug)]
 pub struct Detector {
@@ -212,8 +191,7 @@ impl Detector {
         let is_kept = |v: usize| !kept.is_empty() && kept[geometry.component[v] as usize];
         out.begin(x.epoch(), kept, FLOOR * prediction.contact_radius);
         out.frame.resize(n, Vec3::ZERO);
-        out.budget.resize(n, Aabb::EMPTY);
-        out.tube.resize(n, Tube::NONE);
+        out.budget.resize(n, Budget::UNLIMITED);
         for (v, (frame, &c)) in out.frame.iter_mut().zip(&geometry.component).enumerate() {
             if !is_kept(v) {
                 *frame = survey.travel[c as usize];
@@ -222,12 +200,9 @@ impl Detector {
         (out.island, out.mobile) = (survey.island, survey.mobile);
         out.part(&geometry.component);
         let frame = &out.frame;
-        let budgets = out.budget.par_iter_mut().zip(&mut out.tube).enumerate().with_min_len(1024);
-        budgets.for_each(|(v, (budget, along))| {
+        out.budget.par_iter_mut().enumerate().with_min_len(1024).for_each(|(v, budget)| {
             if !is_kept(v) {
-                let (rest, margin) = (prediction.wanted[v] - frame[v], prediction.margin[v]);
-                *budget = Aabb::point(Vec3::ZERO).including(rest).inflated(margin);
-                *along = tube(rest, margin);
+                *budget = Budget::along(prediction.wanted[v] - frame[v], prediction.margin[v]);
             }
         });
         let x = x.as_slice();
@@ -237,16 +212,16 @@ impl Detector {
                 // Overlaps nothing.
                 return Aabb { min: Vec3::NAN, max: Vec3::NAN };
             }
-            let b = b.inflated(prediction.share(geometry, v));
+            let b = b.around.inflated(prediction.share(geometry, v));
             Aabb { min: p + b.min, max: p + b.max }
         }));
         self.tubes.clear();
-        if out.tube.iter().any(|t| !t.is_none()) {
-            let shared = |(v, t): (usize, &Tube)| t.inflated(prediction.share(geometry, v));
-            self.tubes.extend(out.tube.iter().enumerate().map(shared));
+        if out.budget.iter().any(|b| !b.tube.is_none()) {
+            let shared = |(v, b): (usize, &Budget)| b.tube.inflated(prediction.share(geometry, v));
+            self.tubes.extend(out.budget.iter().enumerate().map(shared));
         }
         self.reach.clear();
-        self.reach.extend(out.budget.iter().map(|b| b.max.max(-b.min).length()));
+        self.reach.extend(out.budget.iter().map(|b| b.extent().length()));
         // Particles feel surfaces from their own distance on: what it is more counts as reach.
         let more = (geometry.particle_radius - prediction.contact_radius).max(0.0);
         for r in self.reach.iter_mut().skip(geometry.first_particle()) {

@@ -1,7 +1,7 @@
 //! The direction that divides a pair, and how much of its gap the two sides may share.
 
-use super::Plane;
-use littoral_geom::math::{Aabb, Vec3};
+use super::{Budget, Plane};
+use littoral_geom::math::Vec3;
 use littoral_geom::pairs::Pair;
 
 /// What a gap keeps against rounding, in units of the largest coordinate. A commit rounds each coordinate of a point
@@ -14,7 +14,7 @@ const ACCURATE: f64 = 0.999;
 
 /// The smallest gap that rounding cannot close [m], for a pair of these points: relative to the largest coordinate
 /// they may have until the next detection.
-pub(crate) fn resolution(x: &[Vec3], frame: &[Vec3], budget: &[Aabb], points: [u32; 4]) -> f64 {
+pub(crate) fn resolution(x: &[Vec3], frame: &[Vec3], budget: &[Budget], points: [u32; 4]) -> f64 {
     resolution_at(points.map(|v| {
         let v = v as usize;
         farthest(x[v], frame[v], &budget[v])
@@ -29,8 +29,8 @@ pub(super) fn resolution_at(farthest: [f64; 4]) -> f64 {
 
 /// Largest coordinate that a point may have until the next detection [m].
 #[inline]
-pub(super) fn farthest(x: Vec3, frame: Vec3, budget: &Aabb) -> f64 {
-    (x.abs() + frame.abs() + budget.max.max(-budget.min)).max_element()
+pub(super) fn farthest(x: Vec3, frame: Vec3, budget: &Budget) -> f64 {
+    (x.abs() + frame.abs() + budget.extent()).max_element()
 }
 
 /// Two convex primitives between the planes that touch them across a direction.

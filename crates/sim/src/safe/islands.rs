@@ -45,7 +45,12 @@ pub(super) fn survey(
         let around = |v: usize| {
             prediction.is_present(geometry, v).then(|| {
                 if is_kept(v) {
-                    return swept_budget(x[v], &out.budget[v], out.frame[v], prediction.share(geometry, v));
+                    return swept_budget(
+                        x[v],
+                        &out.budget[v].around,
+                        out.frame[v],
+                        prediction.share(geometry, v),
+                    );
                 }
                 swept_point(geometry, x, prediction, travel[geometry.component[v] as usize], v)
             })

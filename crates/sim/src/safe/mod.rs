@@ -11,6 +11,7 @@
 //!
 //! *Islands.* What nothing else may touch before the next detection may be committed and detected anew on its own.
 
+mod budget;
 mod detect;
 mod divide;
 mod frames;
@@ -18,13 +19,13 @@ mod islands;
 mod part;
 mod tets;
 
+pub use budget::Budget;
 pub use detect::{Detector, Geometry, Prediction};
 pub(crate) use divide::resolution;
 
 use littoral_geom::bucket_sort::{buckets_for, sort_by_bucket};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::Place;
-use littoral_geom::tube::Tube;
 use rayon::prelude::*;
 
 /// Positions that are free of intersections (or hold only those that were there at the start).
@@ -255,10 +256,8 @@ pub struct Detection {
     pub(crate) serial: u64,
     /// Common translation of each point's island [m].
     pub frame: Vec<Vec3>,
-    /// Relative box each point stays in [m].
-    pub budget: Vec<Aabb>,
-    /// Tube that a point stays in as well, around a long way [m].
-    pub tube: Vec<Tube>,
+    /// Where each point stays (n).
+    pub budget: Vec<Budget>,
     /// The listed pairs, nearest first.
     pub planes: Vec<Plane>,
     /// Planes of each point, nearest first: `items[offsets[v]..offsets[v+1]]` as plane·4 + slot.
@@ -292,8 +291,7 @@ impl Detection {
             floor: 0.0,
             serial: 0,
             frame: vec![Vec3::ZERO; n],
-            budget: vec![Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY }; n],
-            tube: vec![Tube::NONE; n],
+            budget: vec![Budget::UNLIMITED; n],
             planes: Vec::new(),
             offsets: vec![0; n + 1],
             items: Vec::new(),

@@ -1,8 +1,8 @@
 //! The pairs inside tets: 4 of a corner and the opposite face, 3 of opposite edges. Kept apart, they keep the volume of a
 //! tet from ever being 0.
 
-use super::Plane;
 use super::divide::plane;
+use super::{Budget, Plane};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::{Aabb, Vec3};
 use littoral_geom::pairs::{Pair, Place};
@@ -18,12 +18,12 @@ const SIDES: [usize; 7] = [1, 1, 1, 1, 2, 2, 2];
 /// points [m].
 pub(super) fn tet_planes(
     x: &[Vec3],
-    budget: &[Aabb],
+    budget: &[Budget],
     t: [u32; 4],
     finest: f64,
 ) -> impl Iterator<Item = Plane> {
     let p = t.map(|v| x[v as usize]);
-    let b = t.map(|v| budget[v as usize]);
+    let b = t.map(|v| budget[v as usize].around);
     let volume6 = (p[1] - p[0]).dot((p[2] - p[0]).cross(p[3] - p[0])).abs();
     // The planes or lines that carry a pair are 6V over this apart, and so is the pair at least.
     let across: [Vec3; 7] = std::array::from_fn(|k| {

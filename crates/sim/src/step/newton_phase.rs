@@ -386,9 +386,8 @@ impl NewtonIpc {
         self.bodies.set_ways(unknowns, p, share);
         let points = unknowns.points.iter().zip(&p[unknowns.first..]).all(|(&v, p)| {
             let v = v as usize;
-            let (to, budget) = (self.dx.accepted()[v] + *p, &self.detection.budget[v]);
-            let in_box = budget.min.cmple(to).all() && to.cmple(budget.max).all();
-            in_box && self.detection.tube[v].has_between(to)
+            let to = self.dx.accepted()[v] + *p;
+            self.detection.budget[v].holds_way((to, to), 0.0)
         });
         points && self.bodies.fit(system, &self.detection, &self.work.base)
     }

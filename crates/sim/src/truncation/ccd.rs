@@ -5,7 +5,6 @@
 //! what it is at the start, so that the same advancement holds with the velocities at the start and that much more.
 
 use super::curved::{PointWay, Turns};
-use super::stay_inside;
 use crate::safe::{Detection, Displacement, resolution};
 use littoral_geom::distance::{closest_edge_edge, closest_point_triangle};
 use littoral_geom::math::Vec3;
@@ -35,8 +34,8 @@ pub(super) fn largest_step(
         .with_min_len(64)
         .map(|&v| {
             let (a, p) = (dx.accepted()[v as usize], dx.proposed()[v as usize]);
-            let budget = (&detection.budget[v as usize], &detection.tube[v as usize]);
-            let mut t = way(v).map_or_else(|| stay_inside(budget, a, p), |w| w.prefix_inside(budget));
+            let budget = &detection.budget[v as usize];
+            let mut t = way(v).map_or_else(|| budget.share_inside(a, p), |w| w.prefix_inside(budget, 1.0));
             for (k, slot) in detection.planes_of(v) {
                 let plane = &detection.planes[k];
                 // Points stay within L, the longest proposal, of where they were detected: the pair begins with at

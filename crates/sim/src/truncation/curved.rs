@@ -12,9 +12,8 @@
 use super::shares::Shares;
 use super::{CLEAR, Outcome, Rule};
 use crate::body::{Bodies, Pose, exp};
-use crate::safe::{Detection, Displacement};
-use littoral_geom::math::{Aabb, Vec3};
-use littoral_geom::tube::Tube;
+use crate::safe::{Budget, Detection, Displacement};
+use littoral_geom::math::Vec3;
 
 /// Looks at one plane at most: a way that grazes its limit ends here, earlier than it could.
 const LOOKS: usize = 64;
@@ -117,22 +116,9 @@ impl PointWay {
         (self.shift + self.angle * self.ahead, self.angle * self.angle * self.across.length())
     }
 
-    /// Largest certified t ≤ `t_max` for which the point stays inside the box and the tube on all of [0, t].
-    fn prefix_within(&self, (budget, tube): (&Aabb, &Tube), t_max: f64) -> f64 {
-        let mut t = t_max;
-        for axis in Vec3::AXES {
-            let (low, high) = (axis.dot(budget.min), axis.dot(budget.max));
-            t = self.along(axis).prefix(high, t).min(self.along(-axis).prefix(-low, t));
-        }
-        for (n, limit) in tube.sides() {
-            t = self.along(n).prefix(limit, t).min(self.along(-n).prefix(limit, t));
-        }
-        t
-    }
-
-    /// Largest certified t ≤ 1 for which the point stays inside the box and the tube on all of [0, t].
-    pub(super) fn prefix_inside(&self, budget: (&Aabb, &Tube)) -> f64 {
-        self.prefix_within(budget, 1.0)
+    /// Largest certified t ≤ `t_max` for which the point stays inside its budget on all of [0, t].
+    pub(super) fn prefix_inside(&self, budget: &Budget, t_max: f64) -> f64 {
+        budget.planes().fold(t_max, |t, (n, limit)| self.along(n).prefix(limit, t))
     }
 
     /// Displacement at time `t` [m].
@@ -326,13 +312,6 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// True only if a way from `a` to `p` that leaves the straight one by no more than `bulge` stays inside the box and the tube [m].
-pub(crate) fn holds_way((budget, tube): (&Aabb, &Tube), (a, p): (Vec3, Vec3), bulge: f64) -> bool {
-    let (low, high) = (a.min(p) - bulge, a.max(p) + bulge);
-    let between = |(n, limit): (Vec3, f64)| n.dot(a).abs().max(n.dot(p).abs()) + bulge * n.length() <= limit;
-    budget.min.cmple(low).all() && high.cmple(budget.max).all() && tube.sides().all(between)
-}
-
 /// Cuts the way of one point of a body, and how far it leaves the straight one, by all its planes or by its `ball`, and
 /// by its box.
 pub(super) fn cut(
@@ -376,11 +355,11 @@ pub(super) fn cut(
             }
         }
     }
-    let (budget, tube) = (&detection.budget[i], &detection.tube[i]);
-    if holds_way((budget, tube), (a, p), bulge) {
+    let budget = &detection.budget[i];
+    if budget.holds_way((a, p), bulge) {
         return out;
     }
-    let t = way.prefix_within((budget, tube), out.t);
+    let t = way.prefix_inside(budget, out.t);
     if t < out.t {
         out.t = t;
         out.by_box = true;

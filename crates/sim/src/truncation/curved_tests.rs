@@ -5,6 +5,7 @@ use super::*;
 use crate::body::RigidBody;
 use crate::safe::{Plane, SafePositions};
 use crate::settings::SolverSettings;
+use littoral_geom::math::Aabb;
 use littoral_geom::moments::Moments;
 use littoral_geom::pairs::Place;
 use littoral_geom::random::Random;
@@ -177,6 +178,33 @@ fn used_beside_walls(random: &mut Random, angle: f64) -> f64 {
     };
     let samples = (0..=200).map(|k| f64::from(k) / 200.0);
     samples.flat_map(|s| detection.planes.iter().map(move |p| used(p, s))).fold(0.0, f64::max)
+}
+
+/// A turning point is in its budget on all of the way that is kept, and is not cut where its whole way is.
+#[test]
+fn a_turning_point_stays_in_its_box_and_its_tube() {
+    let mut random = Random::new(11);
+    let (mut by_tube, mut whole) = (0, 0);
+    for case in 0..4000 {
+        let (_, way, ..) = random_way(&mut random);
+        let budget = Budget::along(way.at(1.0), random.log_between(1e-2, 3.0));
+        let t = way.prefix_inside(&budget, 1.0);
+        let inside = |d: Vec3, slack: f64| {
+            let in_box = budget.around.inflated(slack).overlaps(&Aabb::point(d));
+            in_box && budget.tube.inflated(slack).has_between(d)
+        };
+        for k in 0..=200 {
+            let d = way.at(t * f64::from(k) / 200.0);
+            assert!(inside(d, 1e-12), "case {case}: {d} is not in {budget:?}");
+        }
+        let samples = || (0..=200).map(|k| way.at(f64::from(k) / 200.0));
+        by_tube += u32::from(samples().any(|d| !budget.tube.has_between(d)));
+        if samples().all(|d| inside(d, -1e-3)) {
+            whole += 1;
+            assert!(t > 0.99, "case {case}: cut at {t} though all of it is inside");
+        }
+    }
+    assert!(by_tube > 200 && whole > 200, "{by_tube} leave their tube, {whole} stay");
 }
 
 #[test]

@@ -26,8 +26,7 @@ use crate::body::Pose;
 use crate::safe::{Detection, Displacement};
 use crate::settings::{GapSplit, SolverSettings, Truncation};
 use curved::{Curve, Turns};
-use littoral_geom::math::{Aabb, Mat3, Vec3};
-use littoral_geom::tube::Tube;
+use littoral_geom::math::{Mat3, Vec3};
 use rayon::prelude::*;
 use rule::Rule;
 use shares::Shares;
@@ -465,49 +464,23 @@ fn free(p: Vec3) -> Outcome {
     Outcome { kept: p, t: 1.0, by_plane: false, by_box: false, far: false, leaned_on: false }
 }
 
-/// Largest s in [0, 1] with `a + s·(p − a)` inside the box and the tube that contain `a`.
-#[inline]
-fn stay_inside((budget, tube): (&Aabb, &Tube), a: Vec3, p: Vec3) -> f64 {
-    let s = stay_in_box(budget, a, p);
-    if tube.is_none() { s } else { s.min(tube.share_between(a, p)) }
-}
-
-/// Largest s in [0, 1] with `a + s·(p − a)` inside the box that contains `a`.
-#[inline]
-fn stay_in_box(budget: &Aabb, a: Vec3, p: Vec3) -> f64 {
-    if p.cmple(budget.max).all() && p.cmpge(budget.min).all() {
-        return 1.0;
-    }
-    let mut s = 1.0_f64;
-    for k in 0..3 {
-        let step = p[k] - a[k];
-        let room = if step > 0.0 { budget.max[k] - a[k] } else { a[k] - budget.min[k] };
-        // Rounding may have left `a` outside.
-        let room = room.max(0.0);
-        if step.abs() > room {
-            s = s.min(room / step.abs());
-        }
-    }
-    s
-}
-
 /// Isotropic: within γ/2 of the smallest gap, and within the box.
 fn isotropic(detection: &Detection, dx: &Displacement, rule: &Rule<'_>, v: u32, p: Vec3) -> Outcome {
     let i = v as usize;
     let a = dx.accepted()[i];
-    let (budget, tube) = (&detection.budget[i], &detection.tube[i]);
+    let budget = &detection.budget[i];
     let bound = rule.free_bound(detection.free_radius[i]);
     let length = p.length();
     if length <= bound {
-        let t = stay_inside((budget, tube), a, p);
+        let t = budget.share_inside(a, p);
         let kept = if t < 1.0 { a + t * (p - a) } else { p };
         return Outcome { kept, t, by_box: t < 1.0, ..free(p) };
     }
     let inside = p * (bound / length);
-    let s = stay_inside((budget, tube), a, inside);
+    let s = budget.share_inside(a, inside);
     Outcome {
         kept: a + s * (inside - a),
-        t: stay_within(bound, a, p).min(stay_inside((budget, tube), a, p)),
+        t: stay_within(bound, a, p).min(budget.share_inside(a, p)),
         by_plane: true,
         by_box: s < 1.0,
         far: detection.free_radius[i] > rule.keep,

@@ -1,7 +1,7 @@
 //! Planar truncation: every point against its side's share of each gap [Chen 2026, Alg. 1].
 
 use super::shares::Shares;
-use super::{CLEAR, Outcome, Rule, free, stay_inside};
+use super::{CLEAR, Outcome, Rule, free};
 use crate::safe::{Detection, Displacement};
 use littoral_geom::math::Vec3;
 
@@ -37,7 +37,7 @@ pub(super) fn cut(
             out.t = out.t.min(t);
         }
     }
-    let s = stay_inside((&detection.budget[i], &detection.tube[i]), a, p);
+    let s = detection.budget[i].share_inside(a, p);
     if s < out.t {
         out.t = s;
         out.by_box = true;

@@ -24,8 +24,11 @@ fn key(points: [u32; 4], split: usize) -> ([u32; 4], usize) {
 /// Where the points of one side may be, whatever share of the frame has been travelled.
 fn swept(g: &Game, points: &[u32]) -> Aabb {
     points.iter().fold(Aabb::EMPTY, |sum, &v| {
-        let (x, f, b) =
-            (g.x.as_slice()[v as usize], g.detection.frame[v as usize], g.detection.budget[v as usize]);
+        let (x, f, b) = (
+            g.x.as_slice()[v as usize],
+            g.detection.frame[v as usize],
+            g.detection.budget[v as usize].around,
+        );
         let start = Aabb { min: x + b.min, max: x + b.max };
         sum.union(start).union(Aabb { min: start.min + f, max: start.max + f })
     })
@@ -34,7 +37,7 @@ fn swept(g: &Game, points: &[u32]) -> Aabb {
 /// The same without the frame.
 fn resting(g: &Game, points: &[u32]) -> Aabb {
     points.iter().fold(Aabb::EMPTY, |sum, &v| {
-        let (x, b) = (g.x.as_slice()[v as usize], g.detection.budget[v as usize]);
+        let (x, b) = (g.x.as_slice()[v as usize], g.detection.budget[v as usize].around);
         sum.union(Aabb { min: x + b.min, max: x + b.max })
     })
 }
@@ -46,12 +49,12 @@ fn divided(g: &Game, points: [u32; 4], split: usize, half: f64) -> bool {
     let origin = x[points[0] as usize];
     let interval = |side: &[u32], n: Vec3| {
         side.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &v| {
-            let (b, at) = (g.detection.budget[v as usize], n.dot(x[v as usize] - origin));
+            let (b, at) = (g.detection.budget[v as usize].around, n.dot(x[v as usize] - origin));
             let ball = b.max.abs().max(b.min.abs()).length() * n.length();
             let (one, other) = (n * b.min, n * b.max);
             let (low, high) = (one.min(other).element_sum(), one.max(other).element_sum());
             // A segment with a cube around.
-            let tube = g.detection.tube[v as usize];
+            let tube = g.detection.budget[v as usize].tube;
             let (low, high) = if tube.is_none() {
                 (low, high)
             } else {
@@ -99,7 +102,7 @@ fn divided_on_the_way(
     y: &[Vec3; 4],
     mut apart: impl FnMut(Vec3) -> bool,
 ) -> bool {
-    let way = points.map(|v| g.detection.tube[v as usize].way);
+    let way = points.map(|v| g.detection.budget[v as usize].tube.way);
     let mean = |ways: &[Vec3]| ways.iter().sum::<Vec3>() / ways.len() as f64;
     let w = mean(&way[..split]) - mean(&way[split..]);
     // Without ways what is left is what rounding turns.
@@ -126,7 +129,7 @@ fn check(g: &Game, contact_radius: f64, seed: u64) {
     let listed: HashSet<_> = g.detection.planes.iter().map(|p| key(p.points, p.side_a as usize)).collect();
     let reach = |points: &[u32]| {
         let far = |v: &u32| {
-            let b = g.detection.budget[*v as usize];
+            let b = g.detection.budget[*v as usize].around;
             b.max.abs().max(b.min.abs()).length()
         };
         points.iter().map(far).fold(0.0, f64::max)
@@ -172,7 +175,7 @@ fn every_pair_that_may_meet_is_listed() {
             let radius = g.scene.gap * [0.0, 1e-3, 0.5, 3.0][r.below(4)];
             g.detect(&wanted, &margin, radius);
             check(&g, radius, seed);
-            let long = g.detection.tube.iter().filter(|t| !t.is_none()).count();
+            let long = g.detection.budget.iter().filter(|b| !b.tube.is_none()).count();
             [g.detection.planes.len(), long]
         })
         .reduce(|| [0; 2], |[a, b], [c, d]| [a + c, b + d]);

@@ -202,13 +202,14 @@ impl Game {
 
     /// Every point is inside its budget, to the rounding of one multiply–add.
     fn check_budgets(&self) -> Result<(), String> {
-        for (v, (d, b)) in self.dx.accepted().iter().zip(&self.detection.budget).enumerate() {
+        for (v, (d, budget)) in self.dx.accepted().iter().zip(&self.detection.budget).enumerate() {
+            let b = budget.around;
             let slack = 4.0 * f64::EPSILON * b.max.max(-b.min).max_element();
-            let b = if slack.is_finite() { b.inflated(slack) } else { *b };
+            let b = if slack.is_finite() { b.inflated(slack) } else { b };
             if !b.overlaps(&Aabb::point(*d)) {
                 return Err(format!("point {v} at {d} has left its budget {b:?}"));
             }
-            let tube = self.detection.tube[v];
+            let tube = budget.tube;
             if !tube.inflated(8.0 * f64::EPSILON * (tube.way.length() + d.length())).has_between(*d) {
                 return Err(format!("point {v} at {d} has left its tube {tube:?}"));
             }

@@ -8,7 +8,7 @@ use crate::solver::body_terms::BodyTerms;
 use crate::solver::sparse::{NONE, Unknowns};
 use crate::system::System;
 use crate::truncation::Truncator;
-use crate::truncation::curved::{Curve, holds_way};
+use crate::truncation::curved::Curve;
 use littoral_geom::math::Vec3;
 
 /// Where bodies are, to come back to.
@@ -138,7 +138,7 @@ impl BodyPhase {
             let end = curve.at(1.0);
             body.shape.iter().zip(body.points()).all(|(r, v)| {
                 let (from, to) = (curve.start.place(*r) - base[v], end.place(*r) - base[v]);
-                holds_way((&detection.budget[v], &detection.tube[v]), (from, to), curve.bulge(*r))
+                detection.budget[v].holds_way((from, to), curve.bulge(*r))
             })
         })
     }
